@@ -12,10 +12,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from corpora import files_below, read  # noqa: E402
 from cpp_tokens import CppSource  # noqa: E402
 
-# The products in the order of the page, each with the directories whose sources write its messages.
+FILES_OF_LAUNCH = ["src/core/failures/log_messages.cpp", "src/core/failures/log_messages.hpp", "src/core/util/signal_names.cpp"]
+# The products in the order of the page, each with the directories and files that write its messages.
 PRODUCTS: Dict[str, List[str]] = {
-    "launch": ["src/run/resolve", "src/run/launch", "src/run/find_torch"],
-    "agent": ["src/run/agent"],
+    "launch": ["src/run/resolve", "src/run/launch", "src/run/find_torch", *FILES_OF_LAUNCH],
+    "agent": ["src/run/agent", "src/core/failures/failure_report.cpp"],
     "store": ["src/run/store"],
     "batch": ["src/run/batch"],
     "torchrun": ["src/run/torchrun"],
@@ -50,8 +51,9 @@ def messages(root: str) -> List[Message]:
     found: List[Message] = []
     for product, directories in PRODUCTS.items():
         for directory in directories:
-            for path in files_below(root, directory, (".cpp", ".hpp")):
-                if path not in WITHOUT_MESSAGES:
+            parent = os.path.dirname(directory) if directory.endswith((".cpp", ".hpp")) else directory
+            for path in files_below(root, parent, (".cpp", ".hpp")):
+                if path.startswith(directory) and path not in WITHOUT_MESSAGES:
                     found.extend(_messages_of(product, CppSource(path, read(root, path))))
     return found
 

@@ -2,58 +2,14 @@
 #include "cli/run/job_end.hpp"
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <fmt/format.h>
 #include <utility>
 
-#include "core/util/text.hpp"
+#include "core/failures/log_messages.hpp"
 #include "hpcml/exit_code.hpp"
-#include "run/launch/end_class.hpp"
-#include "run/launch/world_evidence.hpp"
 
 namespace hpcml::cli {
-namespace {
-
-/// Signals by the names that srun prints (strsignal), without TERM and KILL, which srun itself sends.
-constexpr std::array<std::pair<std::string_view, int>, 7> k_signals = {{{"Segmentation fault", SIGSEGV},
-                                                                        {"Aborted", SIGABRT},
-                                                                        {"Bus error", SIGBUS},
-                                                                        {"Floating point exception", SIGFPE},
-                                                                        {"Illegal instruction", SIGILL},
-                                                                        {"Bad system call", SIGSYS},
-                                                                        {"Trace/breakpoint trap", SIGTRAP}}};
-
-constexpr std::string_view k_out_of_memory = "Out Of Memory";
-
-/// Removes and returns the text up to `end`, which is removed as well; nothing if the text does not have it.
-std::optional<std::string_view> take_until(std::string_view& text, std::string_view end) {
-  const auto at = text.find(end);
-  if (at == std::string_view::npos) return std::nullopt;
-  const auto head = text.substr(0, at);
-  text.remove_prefix(at + end.size());
-  return head;
-}
-
-/// `early`: srun has not begun to stop tasks. A task that was killed was then killed by another process, such
-/// as the kernel if the node was out of memory.
-std::optional<int> code_of(std::string_view how, bool early) {
-  constexpr std::string_view k_exit = "Exited with exit code ";
-  constexpr int k_killed = 128 + SIGKILL;
-  if (how.starts_with(k_exit)) {
-    const auto code = util::parse_unsigned(util::trim(how.substr(k_exit.size())));
-    const bool own =
-        code && *code > 0 && *code < 256 && *code != 128 + SIGTERM && (early || *code != k_killed);
-    return own ? std::optional(static_cast<int>(*code)) : std::nullopt;
-  }
-  if (how.starts_with(k_out_of_memory) || (early && how.starts_with("Killed"))) return k_killed;
-  for (const auto& [name, number] : k_signals)
-    if (how.starts_with(name)) return 128 + number;
-  return std::nullopt;
-}
-
-} // namespace
-
 void FailedTaskSearch::read(std::string_view text) {
   constexpr std::size_t k_longest = 4096; // srun's own lines are short
   for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
@@ -66,35 +22,26 @@ void FailedTaskSearch::read(std::string_view text) {
 }
 
 void FailedTaskSearch::read_line(std::string_view line) {
-  constexpr std::string_view k_start = "srun: error: ";
   // A task that srun ended after another one does not know why.
   const auto is_specific = [](const auto& why) { return why && *why != model::FailureClass::terminated; };
-  if (const auto why = launch::read_class(line); why && (is_specific(why) || !is_specific(x_class)))
+  if (const auto why = failures::parse_run_end(line); why && (is_specific(why) || !is_specific(x_class)))
     x_class = why;
-  x_separate_worlds = x_separate_worlds || launch::reports_separate_worlds(line);
+  x_separate_worlds = x_separate_worlds || failures::reports_separate_worlds(line);
   if (x_found && x_found->out_of_memory) return;
-  // "srun: launch/slurm: _step_signal: Terminating StepId=1.0", "srun: Job step aborted: Waiting up to 32 s";
-  // "slurmstepd: error: *** STEP 1.0 ON nid000001 CANCELLED AT …", also of JOB
-  if ((line.starts_with("srun: ") && (line.find("Terminating ") != std::string_view::npos ||
-                                      line.find("aborted") != std::string_view::npos)) ||
-      (line.starts_with("slurmstepd") && line.find(" CANCELLED ") != std::string_view::npos))
-    x_early = false;
-  if (!line.starts_with(k_start)) return;
-  line.remove_prefix(k_start.size());
-  const auto node = take_until(line, ": task");
-  if (!node || node->find(' ') != std::string_view::npos) return;
-  if (line.starts_with("s")) line.remove_prefix(1);
-  const auto tasks = take_until(line, ": ");
-  if (!tasks) return;
-  const auto code = code_of(line, std::exchange(x_early, false));
-  const bool memory = line.starts_with(k_out_of_memory);
-  if (!code || (x_found && !memory)) return;
-  const bool exit = line.starts_with("Exited");
-  x_found =
-      FailedTask{std::string(util::trim(*tasks)), std::string(*node),
-                 exit ? fmt::format("exited with code {}", *code)
-                      : fmt::format("{}: {}", memory ? "was killed" : "was terminated", util::trim(line)),
-                 *code, memory};
+  if (failures::reports_stop(line)) x_early = false;
+  const auto end = failures::parse_task_end(line);
+  if (!end) return;
+  // srun stops tasks with TERM and KILL. Before it does, another process has killed the task, such as the
+  // kernel if the node was out of memory.
+  const bool early = std::exchange(x_early, false);
+  const bool stopped =
+      end->code == 128 + SIGTERM || (end->code == 128 + SIGKILL && !early && !end->out_of_memory);
+  if (!end->code || stopped || (x_found && !end->out_of_memory)) return;
+  x_found = FailedTask{
+      std::string(end->tasks), std::string(end->node),
+      end->has_exited ? fmt::format("exited with code {}", *end->code)
+                      : fmt::format("{}: {}", end->out_of_memory ? "was killed" : "was terminated", end->how),
+      *end->code, end->out_of_memory};
 }
 
 std::optional<model::FailureClass> class_of_job(std::optional<model::FailureClass> of_slurm, int code,

@@ -2,6 +2,8 @@
 #include "core/util/signal_names.hpp"
 
 #include <csignal>
+#include <fmt/format.h>
+#include <sys/wait.h>
 
 namespace hpcml::util {
 
@@ -26,6 +28,16 @@ const char* find_signal_name(int signal) {
   for (const auto& row : k_signal_names)
     if (row.number == signal) return row.name;
   return nullptr;
+}
+
+std::string signal_name(int signal) {
+  const char* name = find_signal_name(signal);
+  return name != nullptr ? name : fmt::format("signal {}", signal);
+}
+
+std::string describe_end(int status) {
+  if (WIFSIGNALED(status)) return fmt::format("was killed by {}", signal_name(WTERMSIG(status)));
+  return fmt::format("exited with code {}", WEXITSTATUS(status));
 }
 
 } // namespace hpcml::util

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "core/failures/failure_report.hpp"
 #include "core/util/visible.hpp"
-
 #include "diagnose/doctor/reasons.hpp"
 #include "hpcml/json_line.hpp"
 #include <fmt/format.h>
@@ -52,7 +52,9 @@ std::string render_text(const std::vector<DoctorAnswer>& answers, const Facts& f
   for (const auto& answer : answers) {
     text += fmt::format("{} {}\n", answer.question, answer.answer);
     for (const auto& reason : answer.reasons)
-      text += fmt::format("- {} [{}]\n  hint: {}\n", reason.what, reason.id, reason.next);
+      for (const auto& line :
+           failures::render_lines({fmt::format("- {} [{}]", reason.what, reason.id), {}, {reason.next}}))
+        text += line + "\n";
   }
   return util::visible(text + facts_text(facts));
 }

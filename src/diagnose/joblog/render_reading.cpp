@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "core/failures/failure_report.hpp"
 #include "core/model/id_set.hpp"
 #include "core/util/text.hpp"
 #include "core/util/visible.hpp"
@@ -32,7 +33,23 @@ std::string who(const NetworkGroup& group) {
 }
 
 std::string place(const LogReport& report, const NetworkEvidence& evidence) {
-  return fmt::format("{}:{}: {}\n", report.name, evidence.line, evidence.text);
+  return fmt::format("{}:{}: {}", report.name, evidence.line, evidence.text);
+}
+
+std::string text_of(const failures::FailureReport& report) {
+  return util::join(failures::render_lines(report), "\n") + "\n";
+}
+
+failures::FailureReport make_failure_report(const LogReport& report, const LogFailure& failure) {
+  const auto ranks = ranks_of(failure.ranks), line = place(report, {failure.line, failure.text});
+  failures::FailureReport shown{
+      fmt::format("{}: {}", failure.is_known ? "failure" : "unknown error", line), {}, {}};
+  if (!ranks.empty() || !failure.host.empty())
+    shown.details.push_back(
+        fmt::format("of: {}{}{}", ranks, ranks.empty() || failure.host.empty() ? "" : " on ", failure.host));
+  if (failure.count > 1) shown.details.push_back(fmt::format("on {} lines", failure.count));
+  shown.hints.push_back(failure.hint);
+  return shown;
 }
 
 std::string network_text(const LogReport& report) {
@@ -42,12 +59,14 @@ std::string network_text(const LogReport& report) {
            "  hint: run with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,NET (hpcml gen --nccl-debug)\n";
   std::string text;
   for (const auto& group : network.groups) {
-    text += fmt::format("network: {}: {}\n", who(group), group.how);
-    for (const auto& evidence : group.evidence) text += fmt::format("  {}", place(report, evidence));
-    if (group.warning.empty()) continue;
-    for (const auto& [what, evidence] : group.obstacles) text += fmt::format("  {}", place(report, evidence));
-    text += fmt::format("  warning: {}\n", group.warning);
-    for (const auto& step : group.next) text += fmt::format("  hint: {}\n", step);
+    failures::FailureReport shown{fmt::format("network: {}: {}", who(group), group.how), {}, {}};
+    for (const auto& evidence : group.evidence) shown.details.push_back(place(report, evidence));
+    if (!group.warning.empty()) {
+      for (const auto& [what, evidence] : group.obstacles) shown.details.push_back(place(report, evidence));
+      shown.details.push_back(fmt::format("warning: {}", group.warning));
+      shown.hints = group.next;
+    }
+    text += text_of(shown);
   }
   if (!network.several_nodes)
     text += "network: according to the log, all processes are on one node: no traffic crosses the network\n";
@@ -93,16 +112,7 @@ std::string json_of(const NetworkGroup& group) {
 
 std::string render_text(const LogReport& report) {
   std::string text = network_text(report);
-  for (const auto& failure : report.failures) {
-    text += fmt::format("{}: {}", failure.is_known ? "failure" : "unknown error",
-                        place(report, {failure.line, failure.text}));
-    const auto ranks = ranks_of(failure.ranks);
-    if (!ranks.empty() || !failure.host.empty())
-      text += fmt::format("  of: {}{}{}\n", ranks, ranks.empty() || failure.host.empty() ? "" : " on ",
-                          failure.host);
-    if (failure.count > 1) text += fmt::format("  on {} lines\n", failure.count);
-    text += fmt::format("  hint: {}\n", failure.hint);
-  }
+  for (const auto& failure : report.failures) text += text_of(make_failure_report(report, failure));
   if (report.failures.empty()) text += "failures: none found\n";
   return util::visible(text);
 }

@@ -3,10 +3,10 @@
 
 #include <cstdio>
 #include <fmt/format.h>
-#include <set>
 
 #include <nlohmann/json.hpp>
 
+#include "core/failures/failure_report.hpp"
 #include "core/util/text.hpp"
 #include "core/util/text_table.hpp"
 #include "run/launch/preflight_check.hpp"
@@ -27,29 +27,23 @@ std::string figure(const json& value) {
 std::string render_table(const json& summary) {
   std::vector<std::vector<std::string>> rows = {
       {"rank", "host", "device", "interface", "all_reduce Gbit/s", "send_recv Gbit/s"}};
-  std::set<std::string> hosts;
   for (const auto& rank : summary.at("ranks")) {
-    hosts.insert(rank.at("host").get<std::string>());
     const auto interface = rank.at("interface").get<std::string>();
     rows.push_back({std::to_string(rank.at("rank").get<long long>()), rank.at("host"), rank.at("device"),
                     interface.empty() ? "-" : interface, figure(rank.at("all_reduce_gbps")),
                     figure(rank.at("send_recv_gbps"))});
   }
-  const auto ranks = rows.size() - 1;
-  return fmt::format("{}ok: {} on {} connected, all sums and messages are correct ({}, {} s)\n",
-                     util::render_columns(rows, {0, 4, 5}), util::counted(ranks, "rank"),
-                     util::counted(hosts.size(), "host"), summary.at("backend").get<std::string>(),
-                     figure(summary.at("seconds")));
+  return fmt::format("{}ok: {}\n", util::render_columns(rows, {0, 4, 5}), launch::describe_summary(summary));
 }
 
 std::string render_faulty_rank(const json& event) {
-  std::string text = event.value("what", "the helper reported no reason");
-  const auto next = event.value("next", "");
-  if (!next.empty()) text += fmt::format("\n  hint: {}", next);
+  const auto fault = launch::read_fault(event);
+  failures::FailureReport report{fault.what.empty() ? "the helper reported no reason" : fault.what, {}, {}};
+  if (!fault.hint.empty()) report.hints.push_back(fault.hint);
   if (const auto hosts = launch::hosts_at_fault(event); !hosts.empty())
-    text += fmt::format("\n  hint: use --exclude={} if the failure stays there",
-                        util::join({hosts.begin(), hosts.end()}, ","));
-  return text;
+    report.hints.push_back(fmt::format("use --exclude={} if the failure stays there",
+                                       util::join({hosts.begin(), hosts.end()}, ",")));
+  return util::join(failures::render_lines(report), "\n");
 }
 
 } // namespace

@@ -9,12 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/failures/rank_failure.hpp"
+#include "core/failures/failure_report.hpp"
 #include "core/util/file.hpp"
 #include "core/util/log.hpp"
 #include "run/agent/agent_protocol.hpp"
 #include "run/agent/coordinator.hpp"
-#include "run/agent/failure_report.hpp"
 #include "run/agent/flight_recorder.hpp"
 #include "run/agent/stop_messages.hpp"
 #include "run/launch/end_class.hpp"
@@ -111,15 +110,11 @@ std::string AgentLoop::lost_place() const {
 
 /// Why the run ended: the last line on standard error where it ended badly, once for all nodes.
 std::optional<model::FailureClass> AgentLoop::report_class() const {
-  const bool of_rank = x_failure && !x_failure->of_launcher;
   const auto why = launch::classify_end({.code = x_end->code,
                                          .signal = x_signal != 0 ? x_signal : x_run_signal,
                                          .save_requested = x_saving,
-                                         .rank_failed = of_rank || x_separate_worlds,
-                                         .out_of_memory = of_rank && x_failure->out_of_memory,
-                                         .launcher_failed = x_failure && !of_rank,
-                                         .nodes_missing = x_end->code == k_nodes_missing,
-                                         .node_at_fault = x_node_at_fault},
+                                         .failure = x_failure_class,
+                                         .nodes_missing = x_end->code == k_nodes_missing},
                                         x_context.env, std::chrono::system_clock::now(),
                                         x_rendezvous.leads ? x_context.ask_slurm : launch::AskSlurm());
   if (why && x_end->code != 0 && x_rendezvous.leads) launch::write_class(x_end->code, *why);
@@ -366,14 +361,15 @@ void AgentLoop::end(const AgentCommand& order) {
   if (order.is_reporter && order.failure) {
     const auto& failed = *order.failure;
     const unsigned ranks = x_attempt ? x_attempt->world.layout.world_size : 0;
-    const auto what = render_failed_rank(failed, ranks);
+    const auto what = failures::render_failed_rank(failed, ranks);
     std::optional<RankLocation> location;
     if (!failed.of_launcher)
       location = {failed.rank, ranks, failed.host, static_cast<int>(failed.local_rank)};
     const auto written =
         launch::record_failure({order.code,
                                 "run",
-                                {failed.of_launcher ? fmt::format("{}: {}", what, failed.message) : what},
+                                {failed.of_launcher ? fmt::format("{}: {}", what, failed.message) : what,
+                                 failures::find_hint(failed)},
                                 location,
                                 failed.host},
                                x_context.env);
@@ -381,12 +377,18 @@ void AgentLoop::end(const AgentCommand& order) {
   }
   const bool by_signal = order.code > 128 && !order.failure; // that some agent was sent
   if (by_signal) x_run_signal = order.code - 128;
-  x_failure = order.failure;
   note_lost(order);
-  x_node_at_fault = x_failure ? !failures::find_node_fault(*x_failure).empty() : !order.lost.empty();
+  x_failure_class = class_of_failure(order);
   const int signal = x_signal != 0 && order.code == 128 + x_signal ? x_signal : 0;
   x_end = by_signal ? outcome_of_signal(order.code - 128)
                     : launch::Outcome{x_separate_worlds ? k_cannot_set_up : order.code, signal};
+}
+
+/// Returns the class of what the run ended by; nothing if nothing failed.
+std::optional<model::FailureClass> AgentLoop::class_of_failure(const AgentCommand& order) const {
+  if (order.failure) return failures::class_of(*order.failure);
+  if (!order.lost.empty()) return model::FailureClass::node;
+  return x_separate_worlds ? std::optional(model::FailureClass::program) : std::nullopt;
 }
 
 /// After a signal the code is the programs' own, as without an agent: those that have saved what they had and

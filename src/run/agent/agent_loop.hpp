@@ -49,6 +49,7 @@ private:
   void serve(const AgentCommand& order);
   void start(const AgentCommand& order);
   void end(const AgentCommand& order);
+  std::optional<model::FailureClass> class_of_failure(const AgentCommand& order) const;
   launch::Outcome outcome_of_signal(int signal) const;
   int code_of_lost_line() const;
   std::optional<model::FailureClass> report_class() const;
@@ -84,13 +85,12 @@ private:
   bool x_separate_worlds = false;                  ///< they did not train together
   std::optional<AgentCommand> x_last_command;      ///< the command that was reported last
   std::optional<launch::Outcome> x_end;
-  int x_signal = 0;      ///< that asked this agent to end
-  int x_run_signal = 0;  ///< that asked some agent of the run to
-  bool x_saving = false; ///< the ranks were asked to save, which is what x_signal is for
-  int x_own_code = 0;    ///< of the ranks that ran here last
-  std::optional<failures::RankFailure> x_failure; ///< that the run ended by
-  std::vector<std::string> x_bad_nodes;           ///< reported so far
-  bool x_node_at_fault = false;                   ///< the run ended by one of them
+  int x_signal = 0;                     ///< that asked this agent to end
+  int x_run_signal = 0;                 ///< that asked some agent of the run to
+  bool x_saving = false;                ///< the ranks were asked to save, which is what x_signal is for
+  int x_own_code = 0;                   ///< of the ranks that ran here last
+  std::vector<std::string> x_bad_nodes; ///< reported so far
+  std::optional<model::FailureClass> x_failure_class; ///< of what the run ended by
   Clock::time_point x_leaving{};
 };
 

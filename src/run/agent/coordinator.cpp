@@ -4,18 +4,18 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "core/failures/log_messages.hpp"
 #include "core/model/hostlist.hpp"
 #include "core/model/id_set.hpp"
 #include "core/util/process.hpp"
+#include "core/util/signal_names.hpp"
 #include "core/util/text.hpp"
 #include "hpcml/exit_code.hpp"
 #include "run/agent/failure_order.hpp"
-#include "run/launch/rank_process.hpp"
 
 namespace hpcml::agent {
 
 namespace {
-
 constexpr int k_stalled = 124; ///< exit code, as timeout says it
 
 using std::chrono::seconds;
@@ -141,7 +141,7 @@ void Coordinator::on_event(AgentId id, const AgentEvent& event, Time now) {
   if (event.kind == AgentEvent::Kind::leaving) {
     x_shutting_down = true;
     return remove_agent(
-        id, fmt::format("the agent of {} received {}", agent.host, launch::signal_name(event.signal)),
+        id, fmt::format("the agent of {} received {}", agent.host, util::signal_name(event.signal)),
         128 + event.signal, false, AgentCommand::Kind::end, now);
   }
   if (!agent.takes_part || event.attempt != x_attempt) return; // it reports an earlier attempt
@@ -451,8 +451,8 @@ void Coordinator::remove_silent(AgentId id, Time now) {
                         ? agent.host
                         : fmt::format("{} (node {} of {})", agent.host, place - x_participants.begin(),
                                       x_participants.size());
-  const auto reason = fmt::format("no heartbeat from the agent of {} for {}: treated as lost", node,
-                                  whole_seconds(now - agent.last_received));
+  const auto reason = fmt::format("{} the agent of {} for {}: treated as lost", failures::k_no_heartbeat,
+                                  node, whole_seconds(now - agent.last_received));
   if (x_state != State::gathering && agent.takes_part && !agent.ended && !x_shutting_down)
     x_lost.push_back(agent.host);
   if (!agent.leads)

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "core/failures/log_messages.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/launcher_failure.hpp"
@@ -115,7 +116,7 @@ public:
     if (x_client.session_error() != store::SessionError::none)
       return fmt::format("{} {}", peer, x_client.fault());
     if (!x_silent) return fmt::format("{} disconnected", peer);
-    return fmt::format("no heartbeat from {} for {}: treated as lost", peer,
+    return fmt::format("{} {} for {}: treated as lost", failures::k_no_heartbeat, peer,
                        whole_seconds(x_heartbeat.options().timeout));
   }
   std::string place() const override { return x_client.place(); }

@@ -8,8 +8,8 @@
 #include <ctime>
 #include <sys/wait.h>
 
+#include "core/util/signal_names.hpp"
 #include "hpcml/json_line.hpp"
-#include "run/launch/rank_process.hpp"
 
 namespace hpcml::agent {
 
@@ -31,7 +31,7 @@ std::string seconds_of(double value) {
 void add_end(JsonLine& line, int status) {
   const bool killed = WIFSIGNALED(status);
   line.add("exit_code", killed ? std::nullopt : std::optional(WEXITSTATUS(status)));
-  line.add("signal", killed ? std::optional(launch::signal_name(WTERMSIG(status))) : std::nullopt);
+  line.add("signal", killed ? std::optional(util::signal_name(WTERMSIG(status))) : std::nullopt);
 }
 
 /// Adds the members of each event after its name and time.

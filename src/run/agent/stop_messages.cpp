@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "run/agent/failure_report.hpp"
+#include "core/failures/failure_report.hpp"
+#include "core/util/text.hpp"
 #include "run/agent/stacks.hpp"
 
 namespace hpcml::agent {
@@ -18,7 +19,37 @@ std::vector<StackGroup> groups_of(const AgentCommand& order) {
   return group_places(std::move(all));
 }
 
+/// Returns " after a pause of 4 s"; an empty text if there is none.
+std::string describe_pause(std::chrono::seconds pause) {
+  return pause.count() == 0 ? "" : fmt::format(" after a pause of {} s", pause.count());
+}
+
+std::string describe_restart(unsigned restart, unsigned max_restarts, std::chrono::seconds pause) {
+  return fmt::format("all ranks are restarted{} (restart {} of {})", describe_pause(pause), restart,
+                     max_restarts);
+}
+
+std::string what_happens_next(const failures::RankFailure& note, const RestartDecision& after) {
+  if (after.restart > 0) return describe_restart(after.restart, after.max_restarts, after.pause);
+  std::vector<std::string> parts;
+  if (note.of_launcher)
+    parts.emplace_back("all ranks were stopped because of this");
+  else if (after.world_size > 1)
+    parts.push_back(fmt::format("the other ranks were stopped because rank {} failed", note.rank));
+  if (after.max_restarts > 0 && note.attempt >= after.max_restarts)
+    parts.push_back(after.max_restarts == 1 ? "the only restart was used"
+                                            : fmt::format("all {} restarts were used", after.max_restarts));
+  return util::join(parts, "; ");
+}
+
 } // namespace
+
+std::vector<std::string> render_failure_report(const failures::RankFailure& note,
+                                               const RestartDecision& after) {
+  auto lines = failures::render_lines(failures::make_report(note, after.world_size));
+  if (const auto next = what_happens_next(note, after); !next.empty()) lines.push_back("  " + next);
+  return lines;
+}
 
 std::vector<std::string> render_stop(const AgentCommand& order, unsigned max_restarts, unsigned world_size) {
   const bool restarts = order.kind != AgentCommand::Kind::end && order.restarts_all;

@@ -260,14 +260,8 @@ const std::string& WorkerGroup::gpu_fault() {
 
 failures::RankFailure WorkerGroup::note_of(const launch::RankProcess& process,
                                            const launch::Supervisor& ranks) {
-  failures::RankFailure note;
+  auto note = launch::failure_of(process, x_context.host, x_started);
   note.attempt = x_attempt.number;
-  note.rank = process.rank;
-  note.local_rank = process.local_rank;
-  note.host = x_context.host;
-  note.pid = process.pid;
-  note.status = process.status;
-  note.seconds = seconds_since_start(process.end);
   note.gpu =
       launch::gpus_of_rank(launch::make_rank_setup(x_request.launch, x_attempt.node, process.local_rank));
   note.last_lines = ranks.last_lines(process.local_rank);

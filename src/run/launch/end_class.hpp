@@ -4,8 +4,6 @@
 
 #include <chrono>
 #include <optional>
-#include <string>
-#include <string_view>
 
 #include "core/model/retry_classes.hpp"
 #include "core/util/env_snapshot.hpp"
@@ -19,11 +17,9 @@ struct RunResult {
   int code = 0;
   int signal = 0;              ///< that launch was sent; 0: none
   bool save_requested = false; ///< from the ranks, because the time limit of their job is near
-  bool rank_failed = false;    ///< one was the first to fail
-  bool out_of_memory = false;  ///< and the kernel killed a process of it (out of memory)
-  bool launcher_failed = false;
+  std::optional<model::FailureClass> failure =
+      {}; ///< class of the first failure, of a rank, of hpcml or a node
   bool nodes_missing = false;
-  bool node_at_fault = false; ///< it ended because a node is faulty
 };
 
 /// Returns nothing if the run succeeded without a request to stop. `env`: whether this is a Slurm job, and
@@ -32,13 +28,8 @@ std::optional<model::FailureClass> classify_end(const RunResult& end, const util
                                                 std::chrono::system_clock::time_point now,
                                                 const AskSlurm& ask_slurm = {});
 
-/// Returns the last message of a run that failed.
-std::string describe_class(int code, model::FailureClass why);
-
-/// Writes it to standard error at every log level: the job's next start reads it.
+/// Writes the last message of a run that failed to standard error at every log level: the job's next start
+/// reads it.
 void write_class(int code, model::FailureClass why);
-
-/// Returns the class in a line with such a message, which may have a prefix (`srun --label`).
-std::optional<model::FailureClass> read_class(std::string_view line);
 
 } // namespace hpcml::launch

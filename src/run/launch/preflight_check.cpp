@@ -41,14 +41,18 @@ std::optional<std::string> find_torch_helper(const std::string& program) {
 
 Error preflight_result(const std::string& lines) {
   Error result{""};
-  for (const auto& line : util::split(lines, '\n')) {
-    const auto object = nlohmann::json::parse(line, nullptr, false);
-    if (!object.is_object() || !object.contains("what") || !object["what"].is_string()) continue;
-    result.what = object["what"].get<std::string>();
-    result.hint =
-        object.contains("next") && object["next"].is_string() ? object["next"].get<std::string>() : "";
-  }
+  for (const auto& line : util::split(lines, '\n'))
+    if (auto fault = read_fault(nlohmann::json::parse(line, nullptr, false)); !fault.what.empty())
+      result = std::move(fault);
   return result;
+}
+
+Error read_fault(const nlohmann::json& event) {
+  const auto text = [&](const char* key) {
+    const bool has = event.is_object() && event.contains(key) && event[key].is_string();
+    return has ? event[key].get<std::string>() : std::string();
+  };
+  return {text("what"), text("next")};
 }
 
 std::set<std::string> hosts_at_fault(const nlohmann::json& event) {
@@ -72,15 +76,17 @@ std::string preflight_success(const std::string& lines) {
   for (const auto& line : util::split(lines, '\n')) {
     const auto object = nlohmann::json::parse(line, nullptr, false);
     if (!object.is_object() || object.value("event", "") != "summary" || !object.contains("ranks")) continue;
-    std::set<std::string> hosts;
-    for (const auto& rank : object["ranks"]) hosts.insert(rank.value("host", ""));
-
-    return fmt::format(
-        "preflight passed: {} on {} connected, all sums and messages are correct ({}, {:.1f} s)",
-        util::counted(object["ranks"].size(), "rank"), util::counted(hosts.size(), "host"),
-        object.value("backend", ""), object.value("seconds", 0.0));
+    return fmt::format("preflight passed: {}", describe_summary(object));
   }
   return {};
+}
+
+std::string describe_summary(const nlohmann::json& summary) {
+  std::set<std::string> hosts;
+  for (const auto& rank : summary.at("ranks")) hosts.insert(rank.value("host", ""));
+  return fmt::format("{} on {} connected, all sums and messages are correct ({}, {:.2f} s)",
+                     util::counted(summary.at("ranks").size(), "rank"), util::counted(hosts.size(), "host"),
+                     summary.value("backend", ""), summary.value("seconds", 0.0));
 }
 
 std::optional<LauncherFailure> run_preflight(const RankSetup& setup, const LaunchRequest& request,

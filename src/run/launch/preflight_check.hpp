@@ -27,8 +27,10 @@ constexpr std::chrono::seconds preflight_limit(unsigned timeout_seconds) {
 /// hpcml-torch-aarch64 for hpcml-aarch64), if it exists.
 std::optional<std::string> find_torch_helper(const std::string& program);
 
-/// Returns the failure in the helper's JSON lines: "what" and "next" of the last event. Empty if there is
-/// none.
+/// Returns the failure that one of the helper's events states, with its hint. Empty if there is none.
+util::Error read_fault(const nlohmann::json& event);
+
+/// Returns the failure of the last of the helper's JSON lines that states one.
 util::Error preflight_result(const std::string& lines);
 
 /// Returns the faulty hosts of an event. Phases before the network is used name none.
@@ -36,6 +38,9 @@ std::set<std::string> hosts_at_fault(const nlohmann::json& event);
 
 /// Returns the faulty hosts of all events about a faulty rank.
 std::vector<std::string> faulty_hosts(const std::string& lines);
+
+/// Returns "2 ranks on 1 host connected, …" for the helper's summary.
+std::string describe_summary(const nlohmann::json& summary);
 
 /// Returns the helper's summary as a message. Empty if there is none (only rank 0 has one).
 std::string preflight_success(const std::string& lines);

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "core/util/process_stat.hpp"
-#include "core/util/signal_names.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::launch {
@@ -160,14 +159,16 @@ std::vector<std::size_t> RankProcessGroups::give_up() {
   return left;
 }
 
-std::string signal_name(int signal) {
-  const char* name = util::find_signal_name(signal);
-  return name != nullptr ? name : fmt::format("signal {}", signal);
-}
-
-std::string describe_end(int status) {
-  if (WIFSIGNALED(status)) return fmt::format("was killed by {}", signal_name(WTERMSIG(status)));
-  return fmt::format("exited with code {}", WEXITSTATUS(status));
+failures::RankFailure failure_of(const RankProcess& process, const std::string& host,
+                                 std::chrono::steady_clock::time_point start) {
+  failures::RankFailure failure;
+  failure.rank = process.rank;
+  failure.local_rank = process.local_rank;
+  failure.host = host;
+  failure.pid = process.pid;
+  failure.status = process.status;
+  failure.seconds = std::chrono::duration<double>(process.end - start).count();
+  return failure;
 }
 
 } // namespace hpcml::launch

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/failures/rank_failure.hpp"
 #include "run/launch/orphan_reaper.hpp"
 
 namespace hpcml::launch {
@@ -74,9 +75,8 @@ private:
   OrphanReaper x_guard;
 };
 
-/// Returns "was killed by SIGSEGV" or "exited with code 3".
-std::string describe_end(int status);
-/// "SIGTERM"; the number where the name is not known.
-std::string signal_name(int signal);
+/// Returns what the process of a rank that failed shows of it; `start`: when the ranks were started.
+failures::RankFailure failure_of(const RankProcess& process, const std::string& host,
+                                 std::chrono::steady_clock::time_point start);
 
 } // namespace hpcml::launch

@@ -19,6 +19,7 @@
 #include "core/util/file.hpp"
 #include "core/util/log.hpp"
 #include "core/util/process.hpp"
+#include "core/util/signal_names.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/launcher_failure.hpp"
 #include "run/launch/signal_targets.hpp"
@@ -131,7 +132,7 @@ int hand_on(pid_t child, int save_signal, const RankLocation& rank, int descript
 
 int number_of(const model::SaveSignal& signal) {
   for (const int number : {SIGUSR1, SIGUSR2, SIGTERM, SIGHUP})
-    if (signal_name(number) == "SIG" + signal.text()) return number;
+    if (util::signal_name(number) == "SIG" + signal.text()) return number;
   return 0;
 }
 

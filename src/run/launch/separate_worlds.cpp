@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/failures/failure_table.hpp"
+#include "core/failures/log_messages.hpp"
 #include "core/util/child.hpp"
 #include "core/util/file.hpp"
 #include "core/util/log.hpp"
@@ -57,11 +59,10 @@ std::optional<WorldEvidence> ask_store(const std::string& address, std::uint16_t
 }
 
 void report_not_connected(unsigned world_size) {
-  util::log_warning(fmt::format(
-      "no program of the {} ranks connected to the rendezvous store: those that train do so alone\n"
-      "hint: check that the program calls init_process_group (Accelerate on CPUs: set "
-      "ACCELERATE_USE_CPU=true), or use --rendezvous-timeout 0 for independent programs",
-      world_size));
+  util::log_warning(
+      util::error_text({fmt::format("no program of the {} ranks connected to the rendezvous store: {}",
+                                    world_size, failures::k_train_alone),
+                        std::string(failures::known_error("unconnected-ranks").hint)}));
 }
 
 /// Waits until the process has ended, at most until the limit; true once it has.

@@ -18,8 +18,8 @@
 #include "core/model/container_engine.hpp"
 #include "core/model/id_set.hpp"
 #include "core/util/file.hpp"
+#include "core/util/signal_names.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/rank_process.hpp"
 #include "run/launch/save_request.hpp"
 
 namespace hpcml::launch {
@@ -204,11 +204,11 @@ std::string describe_unhandled(const std::vector<unsigned>& ranks, unsigned worl
     return fmt::format(
         "rank {}/{} ({}) does not handle {} and cannot save: it is not signalled and runs until "
         "the time limit",
-        ranks.front(), world_size, host, signal_name(save_signal));
+        ranks.front(), world_size, host, util::signal_name(save_signal));
   return fmt::format(
       "ranks {}/{} ({}) do not handle {} and cannot save: they are not signalled and run until "
       "the time limit",
-      model::IdSet::of(ranks).to_list(), world_size, host, signal_name(save_signal));
+      model::IdSet::of(ranks).to_list(), world_size, host, util::signal_name(save_signal));
 }
 
 } // namespace hpcml::launch

@@ -14,6 +14,7 @@
 
 #include "core/util/late_timer.hpp"
 #include "core/util/process.hpp"
+#include "core/util/signal_names.hpp"
 #include "run/launch/launcher_failure.hpp"
 #include "run/launch/save_request.hpp"
 
@@ -206,7 +207,7 @@ void Supervisor::kill_all() {
     print_line(util::LogLevel::warning,
                fmt::format("the ranks did not exit after {} and are killed\n"
                            "hint: set a longer --grace (torchrun: --shutdown-timeout) if they need more time",
-                           signal_name(x_ending)));
+                           util::signal_name(x_ending)));
   }
   kill();
 }
@@ -233,7 +234,7 @@ void Supervisor::take_end_of_store() {
   const auto status = x_groups.ended_spared(x_store);
   if (!status || !x_store_fault.empty() || x_failed || x_stopped || x_ending != 0) return;
   if (!x_groups.any_running()) return;
-  x_store_fault = fmt::format("the process of the rendezvous store {}", describe_end(*status));
+  x_store_fault = fmt::format("the process of the rendezvous store {}", util::describe_end(*status));
   if (x_oversight) x_oversight->overseer->on_store_lost(x_store_fault);
   x_stopped = true;
   stop_others();

@@ -116,6 +116,7 @@ private:
   void report_lost_output();
   std::string output_fault() const;
   RankLocation location_of_rank(const RankProcess& process) const;
+  failures::RankFailure first_failure() const;
   std::string describe_failure() const;
   void report_class_of(const Outcome& outcome);
 

@@ -13,7 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/failures/failure_report.hpp"
+#include "core/failures/log_messages.hpp"
 #include "core/util/process.hpp"
+#include "core/util/signal_names.hpp"
 #include "run/launch/end_class.hpp"
 #include "run/launch/launcher_failure.hpp"
 #include "run/launch/supervisor.hpp"
@@ -45,14 +48,19 @@ RankLocation Supervisor::location_of_rank(const RankProcess& process) const {
           static_cast<int>(process.local_rank)};
 }
 
+/// Returns what is known of the rank that failed first.
+failures::RankFailure Supervisor::first_failure() const {
+  auto failure = failure_of(x_groups.ranks()[*x_failed], x_context.host, x_start);
+  failure.out_of_memory = x_out_of_memory.has_value();
+  return failure;
+}
+
 std::string Supervisor::describe_failure() const {
-  const auto& process = x_groups.ranks()[*x_failed];
-  std::string text =
-      fmt::format("{} {} after {:.1f} s", rank_label(location_of_rank(process)), describe_end(process.status),
-                  std::chrono::duration<double>(process.end - x_start).count());
-  const int signal = WIFSIGNALED(process.status) ? WTERMSIG(process.status) : 0;
+  const auto failure = first_failure();
+  auto text = failures::render_failed_rank(failure, x_start_of_ranks.node->world.layout.world_size);
+  const int signal = WIFSIGNALED(failure.status) ? WTERMSIG(failure.status) : 0;
   if (x_killed && signal == SIGKILL)
-    return fmt::format("{}: it did not exit after {}", text, signal_name(x_ending));
+    return fmt::format("{}: it did not exit after {}", text, util::signal_name(x_ending));
   if (x_received != 0 && signal == x_received)
     return fmt::format("{}, the signal that hpcml launch received", text);
   if (const auto fault = output_fault(); !fault.empty()) text += fmt::format(": {}", fault);
@@ -127,14 +135,13 @@ void Supervisor::look_for_memory(const RankProcess& process) {
 void Supervisor::report_class_of(const Outcome& outcome) {
   // Only the first node asks Slurm: at the end of a large job, all nodes would ask at the same time.
   if (x_start_of_ranks.node->world.layout.node_rank != 0 && outcome.code == 128 + SIGTERM) return;
-  const auto why = classify_end({.code = outcome.code,
-                                 .signal = outcome.signal,
-                                 .save_requested = x_saving,
-                                 .rank_failed = x_failed && outcome.signal == 0,
-                                 .out_of_memory = x_out_of_memory.has_value(),
-                                 .launcher_failed = !x_store_fault.empty()},
-                                x_context.env, std::chrono::system_clock::now(), x_context.ask_slurm);
-  if (why && outcome.code != 0) print_line(util::LogLevel::info, describe_class(outcome.code, *why));
+  auto failed = x_store_fault.empty() ? std::nullopt : std::optional(model::FailureClass::launcher);
+  if (x_failed && outcome.signal == 0) failed = failures::class_of(first_failure());
+  const auto why = classify_end(
+      {.code = outcome.code, .signal = outcome.signal, .save_requested = x_saving, .failure = failed},
+      x_context.env, std::chrono::system_clock::now(), x_context.ask_slurm);
+  if (why && outcome.code != 0)
+    print_line(util::LogLevel::info, failures::describe_run_end(outcome.code, *why));
 }
 
 Outcome Supervisor::finish() {

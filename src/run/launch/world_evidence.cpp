@@ -3,16 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "core/failures/failure_table.hpp"
+#include "core/failures/log_messages.hpp"
 #include "core/model/id_set.hpp"
 
 namespace hpcml::launch {
-
-namespace {
-
-constexpr std::string_view k_separate_begin = "hpcml: error: ";
-constexpr std::string_view k_separate_part = " a world of 1 although WORLD_SIZE is ";
-
-} // namespace
 
 WorldFault check_worlds(const WorldEvidence& evidence) {
   if (evidence.world_size < 2) return WorldFault::none;
@@ -31,14 +26,9 @@ util::Error describe_separate_worlds(const WorldEvidence& evidence) {
                          : ranks.size() == 1
                              ? fmt::format("rank {} reports", ranks.front())
                              : fmt::format("ranks {} each report", model::IdSet::of(ranks).to_list());
-  return {fmt::format("{}{}{}: they do not train together", reporters, k_separate_part, evidence.world_size),
-          "remove what sets the world in the program (devices=1, world_size=1), or use "
-          "--rendezvous-timeout 0 for independent programs"};
-}
-
-bool reports_separate_worlds(std::string_view line) {
-  const auto at = line.find(k_separate_begin);
-  return at != std::string_view::npos && line.find(k_separate_part, at) != std::string_view::npos;
+  return {fmt::format("{} {} {}: they do not train together", reporters, failures::k_world_of_one,
+                      evidence.world_size),
+          std::string(failures::known_error("separate-worlds").hint)};
 }
 
 } // namespace hpcml::launch

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/util/result.hpp"
@@ -32,8 +31,5 @@ WorldFault check_worlds(const WorldEvidence& evidence);
 
 /// Returns the error that reports such programs.
 util::Error describe_separate_worlds(const WorldEvidence& evidence);
-
-/// True if a line of a log is that error, wherever it begins (`srun --label`).
-bool reports_separate_worlds(std::string_view line);
 
 } // namespace hpcml::launch

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The report of a failure says who, how, why and what next, once each, in a bounded number of lines.
-#include "run/agent/failure_report.hpp"
+#include "run/agent/stop_messages.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
 
+#include "core/failures/failure_report.hpp"
 #include "core/util/text.hpp"
 #include "holds.hpp"
 
@@ -42,11 +43,15 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 TEST_CASE("the first line says which rank failed, where and how") {
   auto note = crashed();
-  CHECK(render_failed_rank(note, 16) ==
+  CHECK(failures::render_failed_rank(note, 16) ==
         "rank 9/16 (node002, local 1, GPU 1) was killed by SIGSEGV after 12.3 s");
   note.gpu.clear();
   note.status = 3 << 8;
-  CHECK(render_failed_rank(note, 16) == "rank 9/16 (node002, local 1) exited with code 3 after 12.3 s");
+  CHECK(failures::render_failed_rank(note, 16) ==
+        "rank 9/16 (node002, local 1) exited with code 3 after 12.3 s");
+  // hpcml why finds it in the log.
+  CHECK(
+      matches(failures::known_error("first-failure"), util::log_text(util::LogLevel::error, text_of(note))));
 }
 
 TEST_CASE("a whole report of a program without an error file") {

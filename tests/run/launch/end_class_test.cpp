@@ -14,6 +14,7 @@
 using namespace hpcml;
 using namespace hpcml::testing;
 using Catch::Contains;
+using model::FailureClass;
 
 namespace {
 
@@ -27,16 +28,16 @@ std::string class_of(const launch::RunResult& end, const util::EnvSnapshot& env 
 
 TEST_CASE("a run's end has one class, and a good end has none") {
   CHECK(class_of({}) == "none");
-  CHECK(class_of({.code = 3, .rank_failed = true}) == "program");
-  CHECK(class_of({.code = 137, .rank_failed = true, .out_of_memory = true}) == "out-of-memory");
-  CHECK(class_of({.code = 125, .launcher_failed = true}) == "launcher");
+  CHECK(class_of({.code = 3, .failure = FailureClass::program}) == "program");
+  CHECK(class_of({.code = 137, .failure = FailureClass::out_of_memory}) == "out-of-memory");
+  CHECK(class_of({.code = 125, .failure = FailureClass::launcher}) == "launcher");
   CHECK(class_of({.code = k_cannot_set_up}) == "launcher");
   CHECK(class_of({.code = 1, .nodes_missing = true}) == "node");
-  CHECK(class_of({.code = 1, .rank_failed = true, .node_at_fault = true}) == "node");
-  CHECK(class_of({.code = 1, .signal = SIGTERM, .node_at_fault = true}) == "node");
+  CHECK(class_of({.code = 1, .failure = FailureClass::node}) == "node");
+  CHECK(class_of({.code = 1, .signal = SIGTERM, .failure = FailureClass::node}) == "node");
   CHECK(class_of({.code = 124}) == "program"); // stalled
   CHECK(class_of({.code = 0, .save_requested = true}) == "time-limit");
-  CHECK(class_of({.code = 1, .save_requested = true, .rank_failed = true}) == "time-limit");
+  CHECK(class_of({.code = 1, .save_requested = true, .failure = FailureClass::program}) == "time-limit");
 }
 
 TEST_CASE("TERM is preemption only if Slurm reports it") {
@@ -72,7 +73,7 @@ TEST_CASE("Slurm is asked why it ends a job before its time, and only then") {
   CHECK(stop_requests == 3);
   env.set("SLURM_JOB_END_TIME", "1000");
   CHECK(launch::classify_end(ended, env, now, ask) == model::FailureClass::time_limit);
-  CHECK(launch::classify_end({.code = 3, .rank_failed = true}, env, now, ask) ==
+  CHECK(launch::classify_end({.code = 3, .failure = FailureClass::program}, env, now, ask) ==
         model::FailureClass::program);
   CHECK(stop_requests == 3);
 }

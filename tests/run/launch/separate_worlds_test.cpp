@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/failures/log_messages.hpp"
 #include "core/util/text.hpp"
 #include "enter_group.hpp"
 #include "hpcml/exit_code.hpp"
@@ -52,7 +53,7 @@ std::vector<std::string> words(const std::vector<std::string>& flags, const std:
 /// The lines of an error about worlds of 1.
 std::size_t errors_in(const std::string& text) {
   std::size_t found = 0;
-  for (const auto& line : util::split(text, '\n')) found += launch::reports_separate_worlds(line) ? 1 : 0;
+  for (const auto& line : util::split(text, '\n')) found += failures::reports_separate_worlds(line) ? 1 : 0;
   return found;
 }
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "run/agent/failure_report.hpp"
+#include "core/failures/failure_report.hpp"
 
 #include <algorithm>
-
 #include <fmt/format.h>
 #include <set>
 
-#include "core/failures/rank_failure.hpp"
+#include "core/util/signal_names.hpp"
 #include "core/util/text.hpp"
 #include "core/util/visible.hpp"
-#include "run/launch/rank_process.hpp"
+#include "hpcml/rank_label.hpp"
 
-namespace hpcml::agent {
+namespace hpcml::failures {
 
 namespace {
 
@@ -62,7 +61,7 @@ Lines lines_of(const std::string& text) {
 }
 
 /// The traceback without what the message says already at its end.
-Lines traceback_lines(const failures::RankFailure& note, const Lines& message) {
+Lines traceback_lines(const RankFailure& note, const Lines& message) {
   auto lines = lines_of(note.traceback);
   const auto same = [](const std::string& a, const std::string& b) { return trimmed(a) == trimmed(b); };
   if (!message.empty() && lines.size() >= message.size() &&
@@ -81,7 +80,7 @@ std::string without_rank(const std::string& line) {
 
 /// Returns the last lines without those of the message and the traceback. These are found by their text,
 /// because @record omits frames that Python prints.
-Lines other_last_lines(const failures::RankFailure& note) {
+Lines other_last_lines(const RankFailure& note) {
   Lines lines;
   for (const auto& line : note.last_lines) lines.push_back(without_rank(at_last(line)));
   std::set<std::string> printed_lines;
@@ -112,69 +111,49 @@ Lines other_last_lines(const failures::RankFailure& note) {
   return rest;
 }
 
-/// The last of them below a headline.
-void add_block(Lines& report, const std::string& headline, const Lines& lines, std::size_t most) {
+/// Adds the last of the lines below a headline.
+void add_block(Lines& details, const std::string& headline, const Lines& lines, std::size_t most) {
   if (lines.empty()) return;
-  report.push_back("  " + headline);
+  details.push_back(headline);
   const bool cut = lines.size() > most;
-  if (cut) report.emplace_back("    …");
+  if (cut) details.emplace_back("  …");
   const auto first = cut ? lines.size() - most + 1 : 0;
   for (auto i = first; i < lines.size(); ++i)
-    report.push_back(lines[i].empty() ? "" : "    " + shown(lines[i]));
-}
-
-std::string what_happens_next(const failures::RankFailure& note, const RestartDecision& decision) {
-  if (decision.restart > 0) return describe_restart(decision.restart, decision.max_restarts, decision.pause);
-  Lines parts;
-  if (note.of_launcher)
-    parts.emplace_back("all ranks were stopped because of this");
-  else if (decision.world_size > 1)
-    parts.push_back(fmt::format("the other ranks were stopped because rank {} failed", note.rank));
-  if (decision.max_restarts > 0 && note.attempt >= decision.max_restarts)
-    parts.push_back(decision.max_restarts == 1
-                        ? "the only restart was used"
-                        : fmt::format("all {} restarts were used", decision.max_restarts));
-  return util::join(parts, "; ");
+    details.push_back(lines[i].empty() ? "" : "  " + shown(lines[i]));
 }
 
 } // namespace
 
-std::string describe_pause(std::chrono::seconds pause) {
-  return pause.count() == 0 ? "" : fmt::format(" after a pause of {} s", pause.count());
+std::vector<std::string> render_lines(const FailureReport& report) {
+  Lines lines = {report.what};
+  for (const auto& detail : report.details) lines.push_back(detail.empty() ? "" : "  " + detail);
+  for (const auto& hint : report.hints) lines.push_back(fmt::format("  hint: {}", hint));
+  return lines;
 }
 
-std::string describe_restart(unsigned restart, unsigned max_restarts, std::chrono::seconds pause) {
-  return fmt::format("all ranks are restarted{} (restart {} of {})", describe_pause(pause), restart,
-                     max_restarts);
-}
-
-std::string render_failed_rank(const failures::RankFailure& note, unsigned world_size) {
-  if (note.of_launcher) return shown(fmt::format("hpcml itself failed on {}", note.host));
+std::string render_failed_rank(const RankFailure& failure, unsigned world_size) {
+  if (failure.of_launcher) return fmt::format("hpcml itself failed on {}", failure.host);
   const auto label =
-      rank_label({note.rank, world_size, note.host, static_cast<int>(note.local_rank)}, note.gpu);
-  return shown(fmt::format("{} {} after {:.1f} s", label,
-                           note.cut_short ? "failed" : launch::describe_end(note.status), note.seconds));
+      rank_label({failure.rank, world_size, failure.host, static_cast<int>(failure.local_rank)}, failure.gpu);
+  return fmt::format("{} {} after {:.1f} s", label,
+                     failure.cut_short ? "failed" : util::describe_end(failure.status), failure.seconds);
 }
 
-std::vector<std::string> render_failure_report(const failures::RankFailure& note,
-                                               const RestartDecision& decision) {
-  Lines report = {render_failed_rank(note, decision.world_size)};
-  if (note.out_of_memory)
-    report.push_back(fmt::format("  {}", shown(note.memory.empty()
-                                                   ? "out of memory: the kernel killed a process of this rank"
-                                                   : note.memory)));
-  if (!note.gpu_fault.empty())
-    report.push_back(fmt::format("  kernel of the node: {}", shown(note.gpu_fault)));
-  const auto message = lines_of(note.message);
+FailureReport make_report(const RankFailure& failure, unsigned world_size) {
+  FailureReport report{shown(render_failed_rank(failure, world_size)), {}, {}};
+  auto& details = report.details;
+  if (failure.out_of_memory)
+    details.push_back(shown(failure.memory.empty() ? "out of memory: the kernel killed a process of this rank"
+                                                   : failure.memory));
+  if (!failure.gpu_fault.empty())
+    details.push_back(fmt::format("kernel of the node: {}", shown(failure.gpu_fault)));
+  const auto message = lines_of(failure.message);
   for (std::size_t i = 0; i < message.size() && i < k_most_message_lines; ++i)
-    report.push_back((i == 0 ? "  error: " : "    ") + shown(message[i]));
-  add_block(report, "traceback:", traceback_lines(note, message), k_most_traceback_lines);
-  add_block(report, "last lines of its standard error:", other_last_lines(note), k_most_last_lines);
-  if (const auto hint = failures::find_hint(note); !hint.empty())
-    report.push_back(fmt::format("  hint: {}", util::visible(hint)));
-  if (const auto next = what_happens_next(note, decision); !next.empty())
-    report.push_back(fmt::format("  {}", next));
+    details.push_back((i == 0 ? "error: " : "  ") + shown(message[i]));
+  add_block(details, "traceback:", traceback_lines(failure, message), k_most_traceback_lines);
+  add_block(details, "last lines of its standard error:", other_last_lines(failure), k_most_last_lines);
+  if (const auto hint = find_hint(failure); !hint.empty()) report.hints.push_back(util::visible(hint));
   return report;
 }
 
-} // namespace hpcml::agent
+} // namespace hpcml::failures
