@@ -68,7 +68,7 @@ std::string render_json(const std::vector<DoctorAnswer>& answers, const Facts& f
       reasons.push_back(JsonLine()
                             .add("id", reason.id)
                             .add("what", util::visible(reason.what))
-                            .add("next", util::visible(reason.next)));
+                            .add("hint", util::visible(reason.next)));
     list.push_back(JsonLine()
                        .add("question", answer.question)
                        .add("good", answer.is_good())

@@ -46,7 +46,8 @@ void FailureReader::read(std::uint64_t number, std::string_view line) {
     failure.text = clipped(line);
     if (const auto nccl = parse_nccl_line(line)) failure.host = nccl->writer.host;
     read_slurm_task(line, failure);
-    failure.hint = hint_for(known_errors()[*row], failure.host.empty() ? "HOST" : failure.host);
+    failure.error = &known_errors()[*row];
+    failure.hint = hint_for(*failure.error, failure.host.empty() ? "HOST" : failure.host);
   }
   if (const auto rank = rank_in_front(line); rank && failure.ranks.size() < k_most_ranks)
     failure.ranks.insert(*rank);

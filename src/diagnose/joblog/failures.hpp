@@ -23,7 +23,8 @@ struct LogFailure {
   std::set<unsigned> ranks; ///< from the prefixes of the lines, up to k_most_ranks
   std::string host;         ///< of the first; empty: unknown
   std::string hint;
-  bool is_known = true; ///< false: an error that the log names, of which hpcml knows nothing
+  /// Its row in the table; null: an error that the log names, of which hpcml knows nothing.
+  const failures::KnownError* error = nullptr;
 };
 
 /// Reads host and tasks from a line of srun: "srun: error: nid000012: task 3: Out Of Memory".

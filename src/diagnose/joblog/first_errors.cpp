@@ -203,7 +203,6 @@ void FirstErrorReader::add(LogFailure& failure, std::uint64_t number, std::strin
   failure.line = number;
   failure.text = clipped(line);
   failure.hint = k_hint;
-  failure.is_known = false;
   if (const auto nccl = parse_nccl_line(line)) failure.host = nccl->writer.host;
   read_slurm_task(line, failure);
 }

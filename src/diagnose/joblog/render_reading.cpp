@@ -43,7 +43,7 @@ std::string text_of(const failures::FailureReport& report) {
 failures::FailureReport make_failure_report(const LogReport& report, const LogFailure& failure) {
   const auto ranks = ranks_of(failure.ranks), line = place(report, {failure.line, failure.text});
   failures::FailureReport shown{
-      fmt::format("{}: {}", failure.is_known ? "failure" : "unknown error", line), {}, {}};
+      fmt::format("{}: {}", failure.error != nullptr ? "failure" : "unknown error", line), {}, {}};
   if (!ranks.empty() || !failure.host.empty())
     shown.details.push_back(
         fmt::format("of: {}{}{}", ranks, ranks.empty() || failure.host.empty() ? "" : " on ", failure.host));
@@ -104,7 +104,7 @@ std::string json_of(const NetworkGroup& group) {
       .add("evidence", evidence)
       .add("obstacles", obstacles)
       .add("warning", group.warning)
-      .add("next", group.next);
+      .add("hints", group.next);
   return line.text();
 }
 
@@ -121,16 +121,21 @@ std::string render_json(const LogReport& report) {
   JsonLine line;
   std::vector<std::string> groups, failures;
   for (const auto& group : report.network.groups) groups.push_back(json_of(group));
-  for (const auto& failure : report.failures)
-    failures.push_back(JsonLine()
-                           .add("line", failure.line)
-                           .add("text", util::visible(failure.text))
-                           .add("count", failure.count)
-                           .add("ranks", std::vector<unsigned>(failure.ranks.begin(), failure.ranks.end()))
-                           .add("host", failure.host)
-                           .add("known", failure.is_known)
-                           .add("next", failure.hint)
-                           .text());
+  for (const auto& failure : report.failures) {
+    const auto* error = failure.error;
+    failures.push_back(
+        JsonLine()
+            .add("line", failure.line)
+            .add("text", util::visible(failure.text))
+            .add("count", failure.count)
+            .add("ranks", std::vector<unsigned>(failure.ranks.begin(), failure.ranks.end()))
+            .add("host", failure.host)
+            .add("known", error != nullptr)
+            .add("id", error ? std::optional(error->id) : std::nullopt)
+            .add("class", error ? std::optional(model::word_of(error->failure_class)) : std::nullopt)
+            .add("hint", failure.hint)
+            .text());
+  }
   line.add("log", util::visible(report.name))
       .add("lines", report.lines)
       .add("several_nodes", report.network.several_nodes)

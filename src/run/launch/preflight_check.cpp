@@ -52,7 +52,7 @@ Error read_fault(const nlohmann::json& event) {
     const bool has = event.is_object() && event.contains(key) && event[key].is_string();
     return has ? event[key].get<std::string>() : std::string();
   };
-  return {text("what"), text("next")};
+  return {text("what"), text("hint")};
 }
 
 std::set<std::string> hosts_at_fault(const nlohmann::json& event) {

@@ -178,7 +178,7 @@ int run_preflight(const PreflightOptions& preflight) {
               .add("ranks", faulty_rank.ranks)
               .add("hosts", faulty_rank.hosts)
               .add("what", faulty_rank.what)
-              .add("next", faulty_rank.next));
+              .add("hint", faulty_rank.next));
   } catch (const std::exception& error) {
     print(event("failed", env).add("phase", "rendezvous").add("what", error.what()));
   }

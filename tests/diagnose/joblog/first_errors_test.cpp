@@ -20,7 +20,7 @@ joblog::LogReport report_on(const std::string& log) {
 std::vector<std::string> unknown_in(const std::string& log) {
   std::vector<std::string> found;
   for (const auto& failure : report_on(log).failures) {
-    if (failure.is_known) continue;
+    if (failure.error != nullptr) continue;
     auto text = std::to_string(failure.line) + " ";
     for (const auto rank : failure.ranks) text += std::to_string(rank) + ",";
     found.push_back(text + " " + failure.text);
@@ -82,7 +82,7 @@ TEST_CASE("why never reports a log with unknown errors as fine") {
     const auto report = report_on("fine\n" + line + "\nfine\n");
     CHECK(report.is_bad());
     REQUIRE(report.failures.size() == 1);
-    CHECK_FALSE(report.failures[0].is_known);
+    CHECK(report.failures[0].error == nullptr);
     CHECK(report.failures[0].line == 2);
     const auto text = joblog::render_text(report);
     CHECK_THAT(text, Contains("unknown error: log:2: ") && !Contains("failures: none"));
@@ -156,8 +156,9 @@ TEST_CASE("why reports unknown errors before exits") {
   const std::string exits = "srun: error: n1: task 0: Exited with exit code 1\n";
   const auto failures = report_on(exits + "ValueError: You set `devices=2` in Lightning\n").failures;
   REQUIRE(failures.size() == 2);
-  CHECK_FALSE(failures[0].is_known);
-  CHECK(failures[1].is_known);
+  CHECK(failures[0].error == nullptr);
+  REQUIRE(failures[1].error != nullptr);
+  CHECK(failures[1].error->id == "task-exited");
   CHECK(failures[1].host == "n1");
   CHECK(unknown_in("ValueError: no\nCUDA out of memory\n" + exits).empty());
   const auto slurm = report_on("srun: error: nid000013: task 3: Bus error\n").failures;

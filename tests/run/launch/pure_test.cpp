@@ -452,7 +452,7 @@ TEST_CASE("launch waits for the helper for longer than the helper takes to end b
 
 TEST_CASE("the preflight's verdict is the last culprit's sentence") {
   const auto result = launch::preflight_result(
-      "noise\n{\"event\":\"cause\",\"what\":\"rank 3 is missing\",\"next\":\"look\"}\n");
+      "noise\n{\"event\":\"cause\",\"what\":\"rank 3 is missing\",\"hint\":\"look\"}\n");
   CHECK(result.what == "rank 3 is missing");
   CHECK(result.hint == "look");
   CHECK(launch::preflight_result("").what.empty());

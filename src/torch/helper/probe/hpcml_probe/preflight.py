@@ -167,7 +167,7 @@ def run_preflight(options, env):
             ranks=failure.ranks,
             hosts=failure.hosts,
             what=failure.what,
-            next=failure.next,
+            hint=failure.next,
         )
     except Exception as error:
         event("failed", env, phase="rendezvous", what=str(error))
