@@ -16,12 +16,23 @@ using model::FailureClass;
 using enum ErrorSource;
 
 constexpr const char* k_read_report =
-    "read hpcml's report at this line: which rank failed first, its last lines, and what to do";
+    "check hpcml's report at this line: which rank failed first, its last lines, and what to do";
 constexpr const char* k_check_agent = "check the node of the agent for a hung file system, swapping or a "
                                       "stopped process, or set a longer --heartbeat-timeout";
 constexpr const char* k_train_together =
     "use srun hpcml launch to start the processes, and set ACCELERATE_USE_CPU=true for Accelerate on CPUs: "
     "each process trained its own model";
+constexpr const char* k_exclude_lost_gpu =
+    "use --exclude={host} and notify the site: the GPU is lost until its node is restarted";
+constexpr const char* k_request_gpus =
+    "request GPUs (--gpus-per-node), pass them to the container (--nv, --gpus all), and check that "
+    "CUDA_VISIBLE_DEVICES is not empty: no GPU is visible to this rank";
+constexpr const char* k_more_shared_memory = "use fewer data loader workers, or a container with more "
+                                             "/dev/shm (--shm-size, --ipc=host): /dev/shm is full";
+constexpr const char* k_check_other_ranks =
+    "check the output of the other ranks: one of them or the network to it failed first";
+constexpr const char* k_remove_port = "remove the port (--master-port, MASTER_PORT) to get a free one: "
+                                      "another process on the node already uses it";
 constexpr const char* k_more_memory = "request more memory (--mem), or use less (including data loader "
                                       "workers and caches): a process exceeded the memory of the job";
 constexpr const char* k_slurm =
@@ -47,220 +58,201 @@ constexpr KnownError k_errors[] = {
     {"agent-without-heartbeat", hpcml_message, k_no_heartbeat, "hpcml agent: ", k_check_agent, k_earlier,
      FailureClass::node, true},
     // Hardware.
-    {"gpu-off-bus", rank_output, "fallen off the bus", "",
-     "the GPU is lost until its node is restarted: exclude the node (--exclude={host}) and notify the site",
-     "NVIDIA's Xid catalogue, 79", FailureClass::node, true},
-    {"gpu-lost", rank_output, "GPU is lost", "",
-     "the GPU is lost until its node is restarted: exclude the node (--exclude={host}) and notify the site",
-     "NVML_ERROR_GPU_IS_LOST (15)", FailureClass::node, true},
+    {"gpu-off-bus", rank_output, "fallen off the bus", "", k_exclude_lost_gpu, "NVIDIA's Xid catalogue, 79",
+     FailureClass::node, true},
+    {"gpu-lost", rank_output, "GPU is lost", "", k_exclude_lost_gpu, "NVML_ERROR_GPU_IS_LOST (15)",
+     FailureClass::node, true},
     {"gpu-memory-fault", rank_output, "uncorrectable ECC error", "",
-     "the GPU memory has a hardware error: exclude the node (--exclude={host}) and notify the site",
+     "use --exclude={host} and notify the site: the GPU memory has a hardware error",
      "cudaErrorECCUncorrectable (214)", FailureClass::node, true},
     {"gpu-link-fault", rank_output, "uncorrectable NVLink error", "",
-     "the link between GPUs has a hardware error: exclude the node (--exclude={host}) and notify the site",
+     "use --exclude={host} and notify the site: the link between GPUs has a hardware error",
      "cudaErrorNvlinkUncorrectable (220), Xid 74", FailureClass::node, true},
     {"no-fabric-manager", rank_output, "system not yet initialized", "",
-     "NVIDIA's fabric manager is not running on the node: exclude it (--exclude={host}) and notify the site",
+     "use --exclude={host} and notify the site: NVIDIA's fabric manager is not running on the node",
      "cudaErrorSystemNotReady (802)", FailureClass::node, true},
     // Memory of the GPU.
     {"nccl-out-of-gpu-memory", rank_output, "Cuda failure", "out of memory",
-     "the GPU memory was full before NCCL had its buffers: use less of it (a smaller batch, "
-     "torch.cuda.set_per_process_memory_fraction), and check that no two ranks use one GPU",
+     "use a smaller batch, or less memory for torch (torch.cuda.set_per_process_memory_fraction), and check "
+     "that no two ranks use one GPU: its memory was full before NCCL had its buffers",
      "NCCL's checks.h: WARN(\"Cuda failure %d '%s'\")"},
     {"cuda-out-of-memory", rank_output, "CUDA out of memory", "",
-     "the GPU memory is full, and --mem does not change it: use a smaller batch, gradient checkpointing or "
-     "sharding; if much is reserved and not allocated, set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+     "use a smaller batch, gradient checkpointing or sharding: the GPU memory is full, and --mem does not "
+     "change it; if much is reserved and not allocated, set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
      "c10/cuda/CUDACachingAllocator.cpp"},
     {"hip-out-of-memory", rank_output, "HIP out of memory", "",
-     "the GPU memory is full, and --mem does not change it: use a smaller batch, gradient checkpointing or "
-     "sharding",
+     "use a smaller batch, gradient checkpointing or sharding: the GPU memory is full, and --mem does not "
+     "change it",
      "c10/cuda/CUDACachingAllocator.cpp"},
     {"gpu-memory-in-use", rank_output, "CUDA error: out of memory", "",
-     "the GPU memory is full; at the first use of CUDA another process uses it: check that no two ranks use "
-     "one GPU (torch.cuda.set_device(LOCAL_RANK))",
+     "check that no two ranks use one GPU (torch.cuda.set_device(LOCAL_RANK)): the GPU memory is full; at "
+     "the first use of CUDA another process uses it",
      "cudaErrorMemoryAllocation (2)"},
     {"cublas-out-of-memory", rank_output, "CUBLAS_STATUS_ALLOC_FAILED", "",
-     "cuBLAS found no memory on the GPU: use a smaller batch, or less memory for torch "
-     "(torch.cuda.set_per_process_memory_fraction)",
+     "use a smaller batch, or less memory for torch (torch.cuda.set_per_process_memory_fraction): cuBLAS "
+     "found no memory on the GPU",
      "cublasStatus_t (3)"},
     // The wrong GPU, or none.
     {"wrong-device", rank_output, "invalid device ordinal", "",
-     "the program uses a GPU that this rank does not see: use LOCAL_RANK, not RANK, or device 0 if each rank "
-     "sees only one GPU (--gpu-visibility)",
+     "use LOCAL_RANK, not RANK, or device 0 if each rank sees only one GPU (--gpu-visibility): the program "
+     "uses a GPU that this rank does not see",
      "cudaErrorInvalidDevice (101)"},
-    {"no-cuda-device", rank_output, "no CUDA-capable device", "",
-     "no GPU is visible to this rank: request GPUs (--gpus-per-node), pass them to the container (--nv, "
-     "--gpus all), and check that CUDA_VISIBLE_DEVICES is not empty",
-     "cudaErrorNoDevice (100)"},
-    {"no-cuda-gpu", rank_output, "No CUDA GPUs are available", "",
-     "no GPU is visible to this rank: request GPUs (--gpus-per-node), pass them to the container (--nv, "
-     "--gpus all), and check that CUDA_VISIBLE_DEVICES is not empty",
+    {"no-cuda-device", rank_output, "no CUDA-capable device", "", k_request_gpus, "cudaErrorNoDevice (100)"},
+    {"no-cuda-gpu", rank_output, "No CUDA GPUs are available", "", k_request_gpus,
      "c10/cuda/CUDAFunctions.cpp"},
     {"no-hip-gpu", rank_output, "No HIP GPUs are available", "",
-     "no GPU is visible to this rank: request GPUs (--gpus-per-node), pass them to the container (--rocm, "
-     "/dev/kfd and /dev/dri), and check that ROCR_VISIBLE_DEVICES and HIP_VISIBLE_DEVICES are not empty",
+     "request GPUs (--gpus-per-node), pass them to the container (--rocm, /dev/kfd and /dev/dri), and check "
+     "that ROCR_VISIBLE_DEVICES and HIP_VISIBLE_DEVICES are not empty: no GPU is visible to this rank",
      "c10/hip/HIPFunctions.cpp"},
     {"no-driver", rank_output, "Found no NVIDIA driver", "",
-     "no NVIDIA driver was found: use a partition with GPUs, and pass them to the container (--nv, --gpus "
-     "all)",
+     "use a partition with GPUs, and pass them to the container (--nv, --gpus all): no NVIDIA driver was "
+     "found",
      "c10/cuda/CUDAFunctions.cpp"},
     {"no-driver-library", rank_output, "libcuda.so", "cannot open shared object file",
-     "the GPU driver is not visible: use a partition with GPUs, and pass them to the container (--nv, --gpus "
-     "all)",
+     "use a partition with GPUs, and pass them to the container (--nv, --gpus all): the GPU driver is not "
+     "visible",
      "ld.so(8)"},
     {"old-driver", rank_output, "driver version is insufficient", "",
-     "the driver of the node is older than the CUDA of the program: use a build for an older CUDA, or the "
-     "container's package cuda-compat",
+     "use a build for an older CUDA, or the container's package cuda-compat: the driver of the node is older "
+     "than the CUDA of the program",
      "cudaErrorInsufficientDriver (35)"},
     {"cuda-compat", rank_output, "forward compatibility was attempted on non supported HW", "",
-     "the container's cuda-compat does not work with this GPU or driver: remove it from LD_LIBRARY_PATH, or "
-     "use an image with an older CUDA",
+     "remove cuda-compat from LD_LIBRARY_PATH, or use an image with an older CUDA: the container's "
+     "cuda-compat does not work with this GPU or driver",
      "cudaErrorCompatNotSupportedOnDevice (804)"},
     {"other-gpu-type", rank_output, "no kernel image is available", "",
-     "the program was not built for this GPU type: torch.cuda.get_arch_list() shows the types that torch was "
-     "built for",
+     "use a build for this GPU type: torch.cuda.get_arch_list() shows the types that torch was built for",
      "cudaErrorNoKernelImageForDevice (209)"},
     {"gpu-busy", rank_output, "CUDA-capable device(s) is/are busy or unavailable", "",
-     "another process uses the GPU exclusively: check that no two ranks use one GPU "
-     "(torch.cuda.set_device(LOCAL_RANK)); if it is not yours, notify the site",
+     "check that no two ranks use one GPU (torch.cuda.set_device(LOCAL_RANK)): another process uses it "
+     "exclusively; if it is not yours, notify the site",
      "cudaErrorDevicesUnavailable (46)"},
     {"duplicate-gpu", rank_output, "Duplicate GPU detected", "",
-     "two ranks use one GPU, which NCCL rejects: use torch.cuda.set_device(LOCAL_RANK) before the first "
-     "collective",
+     "use torch.cuda.set_device(LOCAL_RANK) before the first collective: two ranks use one GPU, which NCCL "
+     "rejects",
      "NCCL's init.cc"},
     // Faults of kernels. CUDA programming guide: kernels run later than the line that starts them.
     {"kernel-assert", rank_output, "device-side assert triggered", "",
-     "an assertion in a kernel failed, most often an index (a label, a token) out of range: set "
-     "CUDA_LAUNCH_BLOCKING=1 to find the line",
+     "set CUDA_LAUNCH_BLOCKING=1 to find the line: an assertion in a kernel failed, most often an index (a "
+     "label, a token) out of range",
      "cudaErrorAssert (710)"},
     {"kernel-access", rank_output, "illegal memory access", "",
-     "a kernel accessed invalid memory, and the reported line may be a later one: use CUDA_LAUNCH_BLOCKING=1 "
-     "or compute-sanitizer to find the line",
+     "use CUDA_LAUNCH_BLOCKING=1 or compute-sanitizer to find the line: a kernel accessed invalid memory, "
+     "and the reported line may be a later one",
      "cudaErrorIllegalAddress (700)"},
     {"kernel-crash", rank_output, "unspecified launch failure", "",
-     "a kernel crashed, and the reported line may be a later one: use CUDA_LAUNCH_BLOCKING=1 or "
-     "compute-sanitizer to find the line",
+     "use CUDA_LAUNCH_BLOCKING=1 or compute-sanitizer to find the line: a kernel crashed, and the reported "
+     "line may be a later one",
      "cudaErrorLaunchFailure (719)"},
     // Shared memory of the node.
     {"worker-shared-memory", rank_output, "nexpected bus error encountered in worker", "",
-     "/dev/shm is full: use fewer data loader workers, or a container with more of it (--shm-size, "
-     "--ipc=host)",
-     "torch/csrc/DataLoader.cpp"},
+     k_more_shared_memory, "torch/csrc/DataLoader.cpp"},
     {"nccl-shared-memory", rank_output, "/dev/shm/nccl-", "failed",
-     "NCCL found no space in /dev/shm, or its file was removed: check df -h /dev/shm, or use a container "
-     "with more of it (--shm-size, --ipc=host)",
+     "check df -h /dev/shm, or use a container with more of it (--shm-size, --ipc=host): NCCL found no space "
+     "there, or its file was removed",
      "NCCL's troubleshooting page, Shared memory"},
     {"shared-memory-full", rank_output, "/dev/shm", "No space left on device",
-     "/dev/shm is full: remove what earlier jobs left in it, use fewer data loader workers, or a container "
-     "with more of it (--shm-size, --ipc=host)",
+     "remove what earlier jobs left in /dev/shm, use fewer data loader workers, or a container with more of "
+     "it (--shm-size, --ipc=host): it is full",
      "errno(3)"},
     {"worker-killed", rank_output, "DataLoader worker", "killed by signal: Killed",
-     "a data loader process was killed, most often because it ran out of memory: use fewer workers, or more "
-     "--mem",
+     "use fewer data loader workers, or more --mem: one was killed, most often because it ran out of memory",
      "torch/csrc/DataLoader.cpp"},
     {"worker-bus-error", rank_output, "DataLoader worker", "killed by signal: Bus error",
-     "/dev/shm is full: use fewer data loader workers, or a container with more of it (--shm-size, "
-     "--ipc=host)",
-     "torch/csrc/DataLoader.cpp"},
+     k_more_shared_memory, "torch/csrc/DataLoader.cpp"},
     // The network. NCCL's pages on errors, environment variables and networks.
     {"locked-memory", rank_output, "ibv_reg_mr", "Cannot allocate memory",
-     "the limit on locked memory is too low for InfiniBand: check that ulimit -l is unlimited in the job, or "
-     "notify the site",
+     "check that ulimit -l is unlimited in the job, or notify the site: the limit on locked memory is too "
+     "low for InfiniBand",
      "NCCL's ibvwrap.cc"},
     {"libfabric", rank_output, "NCCL WARN NET/OFI", "",
-     "NCCL's libfabric plugin failed: set NCCL_DEBUG=INFO and FI_LOG_LEVEL=warn to see where; "
-     "NCCL_NET=Socket (slow) shows if the rest works",
+     "set NCCL_DEBUG=INFO and FI_LOG_LEVEL=warn to see where NCCL's libfabric plugin failed; NCCL_NET=Socket "
+     "(slow) shows if the rest works",
      "aws-ofi-nccl"},
     {"infiniband", rank_output, "NCCL WARN NET/IB", "",
-     "InfiniBand failed below NCCL, and the line names the cause; NCCL_IB_DISABLE=1 (slow) shows if the rest "
-     "works",
+     "check the cause that the line names: InfiniBand failed below NCCL; NCCL_IB_DISABLE=1 (slow) shows if "
+     "the rest works",
      "NCCL's net_ib.cc"},
     {"nccl-cuda-call", rank_output, "NCCL WARN Cuda failure", "",
-     "a CUDA call inside NCCL failed: the text in quotes is the error of CUDA, often of a kernel that ran "
+     "check the text in quotes: a CUDA call inside NCCL failed with it, often because of a kernel that ran "
      "before",
      "NCCL's checks.h"},
     {"collective-timeout", rank_output, "Watchdog caught collective operation timeout", "",
-     "a collective timed out: a rank never reached it, or called another one; --stall-timeout shows what "
-     "each rank does, and init_process_group(timeout=…) gives slow ranks more time",
+     "use --stall-timeout to see what each rank does, or init_process_group(timeout=…) to give slow ranks "
+     "more time: a rank never reached a collective, or called another one",
      "ProcessGroupNCCL.cpp"},
     {"peer-failed", rank_output, "remote process exited or there was a network error", "",
-     "another rank or the network to it failed first: check the output of that rank", "ncclRemoteError"},
-    {"closed-by-remote-peer", rank_output, "Connection closed by remote peer", "",
-     "another rank or the network to it failed first: check the output of that rank", "NCCL's socket.cc"},
-    {"closed-by-peer", rank_output, "Connection closed by peer", "",
-     "another rank or the network to it failed first: check the output of that rank", "Gloo's tcp/pair.cc"},
+     k_check_other_ranks, "ncclRemoteError"},
+    {"closed-by-remote-peer", rank_output, "Connection closed by remote peer", "", k_check_other_ranks,
+     "NCCL's socket.cc"},
+    {"closed-by-peer", rank_output, "Connection closed by peer", "", k_check_other_ranks,
+     "Gloo's tcp/pair.cc"},
     {"nccl-system-call", rank_output, "unhandled system error", "",
-     "a system call inside NCCL failed (network or shared memory): set NCCL_DEBUG=WARN to see which one",
+     "set NCCL_DEBUG=WARN to see which system call inside NCCL failed (network or shared memory)",
      "ncclSystemError"},
     {"nccl-cuda-error", rank_output, "unhandled cuda error", "",
-     "a CUDA call inside NCCL failed: set NCCL_DEBUG=WARN to see which one, and the error of CUDA",
+     "set NCCL_DEBUG=WARN to see which CUDA call inside NCCL failed, and the error of CUDA",
      "ncclUnhandledCudaError"},
     // The rendezvous of ranks.
-    {"port-in-use", rank_output, "EADDRINUSE", "",
-     "another process on the node already uses that port: remove the port (--master-port, MASTER_PORT) to "
-     "get a free one",
-     "torch/csrc/distributed/c10d/socket.cpp"},
-    {"address-in-use", rank_output, "ddress already in use", "",
-     "another process on the node already uses that port: remove the port (--master-port, MASTER_PORT) to "
-     "get a free one",
-     "errno(3)"},
+    {"port-in-use", rank_output, "EADDRINUSE", "", k_remove_port, "torch/csrc/distributed/c10d/socket.cpp"},
+    {"address-in-use", rank_output, "ddress already in use", "", k_remove_port, "errno(3)"},
     {"store-unreachable", rank_output, "client socket has timed out", "",
-     "the store of rank 0 was not reached: rank 0 may have failed or be slow to start, or this node cannot "
-     "reach the name or network in MASTER_ADDR",
+     "check that rank 0 has started and runs, and that this node reaches the name and network of "
+     "MASTER_ADDR: the store of rank 0 was not reached",
      "torch/csrc/distributed/c10d/socket.cpp"},
     {"missing-ranks", rank_output, "Timed out after", "waiting for clients",
-     "not all ranks connected to the store: check for a slow or failed rank",
+     "check for a slow or failed rank: not all ranks connected to the store",
      "torch/csrc/distributed/c10d/TCPStore.cpp"},
     // Libraries and programs.
     {"no-cuda-library", rank_output, "libcudart", "cannot open shared object file",
-     "the CUDA that the program was built with was not found: load its module in the job (--module), or set "
-     "LD_LIBRARY_PATH",
+     "add the module of the CUDA that the program was built with to the job (--module), or set "
+     "LD_LIBRARY_PATH: that CUDA was not found",
      "ld.so(8)"},
     {"missing-library", rank_output, "cannot open shared object file", "",
-     "a library was not found on this node: load the module that has it in the job; ldd PROGRAM shows all "
+     "add the module that has the library to the job: it was not found on this node; ldd PROGRAM shows all "
      "that are missing",
      "ld.so(8)"},
     {"old-system", rank_output, "version `GLIBC", "not found",
-     "the program was built on a newer system than this node has: build it here, or use a container",
+     "use a container, or build the program here: it was built on a newer system than this node has",
      "ld.so(8)"},
     {"missing-package", rank_output, "No module named", "",
-     "the Python that runs has no such package: check that it is the one of your environment (which python), "
-     "and that the job activates it, not only the shell that submitted it",
+     "check that the Python that runs is the one of your environment (which python), and that the job "
+     "activates it, not only the shell that submitted it: it has no such package",
      "Python's ModuleNotFoundError"},
     {"thread-at-exit", rank_output, "terminate called without an active exception", "",
-     "a thread was still running when the program ended, which aborts it after its work is done: in Python "
-     "with Gloo, use sys.stdout.flush() and os._exit(0) as the last lines, after destroy_process_group()",
+     "use sys.stdout.flush() and os._exit(0) as the last lines, after destroy_process_group(), in Python "
+     "with Gloo: a thread was still running when the program ended, which aborts it after its work is done",
      "libstdc++'s vterminate.cc; with torch 2.13 and Gloo a thread releases the last collective at Python's "
      "end"},
     {"message-size", rank_output, "op.preamble.length <= op.nbytes", "",
-     "this rank received more than its tensor holds (bytes sent vs room): sender and receiver differ in "
-     "shape or dtype, or ranks do not call the same operations in the same order",
+     "check that sender and receiver use the same shape and dtype, and that ranks call the same operations "
+     "in the same order: this rank received more than its tensor holds (bytes sent vs room)",
      "Gloo's tcp/pair.cc, torch 1.13 and 2.13"},
     {"other-processor", rank_output, "Exec format error", "",
-     "the program was built for another processor than that of this node", "execve(2)"},
+     "use a build for the processor of this node: the program was built for another one", "execve(2)"},
     // Limits and files.
     {"open-files", rank_output, "Too many open files", "",
-     "the limit on open files was reached: set ulimit -n in the job, or "
-     "torch.multiprocessing.set_sharing_strategy('file_system')",
+     "set ulimit -n in the job, or torch.multiprocessing.set_sharing_strategy('file_system'): the limit on "
+     "open files was reached",
      "errno(3)"},
     {"threads", rank_output, "can't start new thread", "",
-     "the limit on processes and threads was reached (ulimit -u, or that of the job): use fewer workers, or "
-     "a lower OMP_NUM_THREADS",
+     "use fewer workers, or a lower OMP_NUM_THREADS: the limit on processes and threads was reached (ulimit "
+     "-u, or that of the job)",
      "CPython's _threadmodule.c"},
     {"disk-full", rank_output, "No space left on device", "",
-     "a disk or your quota is full: check df -h and the site's quota command", "errno(3)"},
+     "check df -h and the site's quota command: a disk or your quota is full", "errno(3)"},
     {"quota", rank_output, "Disk quota exceeded", "",
-     "your quota on a file system is full: check the site's quota command", "errno(3)"},
+     "check the site's quota command: your quota on a file system is full", "errno(3)"},
     // MPI. PMI is how srun passes ranks to MPI programs.
     {"mpi-without-pmi", rank_output, "OMPI was not built with SLURM's PMI", "",
-     "this Open MPI does not support srun's PMI: run srun --mpi=list to see the types (--launcher mpirun "
-     "does without)",
+     "run srun --mpi=list to see the types (--launcher mpirun does without): this Open MPI does not support "
+     "srun's PMI",
      "Open MPI's help texts"},
     {"pmix", rank_output, "PMIX ERROR", "",
-     "MPI and srun do not agree on PMIx: run srun --mpi=list to see the types, and use srun --mpi=TYPE",
+     "run srun --mpi=list to see the types, and use srun --mpi=TYPE: MPI and srun do not agree on PMIx",
      "OpenPMIx"},
     {"mpi-abort", rank_output, "MPI_ABORT was invoked", "",
-     "the program called MPI_Abort: the lines before state why", "Open MPI's help texts"},
+     "check the lines before: the program called MPI_Abort, and they state why", "Open MPI's help texts"},
     // How Slurm ends tasks and jobs, in the order in which it explains an end.
     {"node-failure", slurm_message, "DUE TO NODE FAILURE", "",
      "run the job again: a node was lost (find it with sacct -j JOB -o NodeList)", k_slurm,
@@ -280,7 +272,7 @@ constexpr KnownError k_errors[] = {
      "use --requeue and a checkpoint, or a QoS that is not preempted: a job with precedence took the nodes",
      k_slurm, FailureClass::preempted},
     {"task-exited", slurm_message, k_task_exited, k_srun_error,
-     "read the lines of this task above: srun names it as the first to exit", k_slurm},
+     "check the lines of this task above: srun names it as the first to exit", k_slurm},
     // Ranks that trained separately: each exits with 0.
     {"unconnected-ranks", hpcml_message, k_train_alone, "hpcml: warning",
      "check that the program calls init_process_group (Accelerate on CPUs: set ACCELERATE_USE_CPU=true), or "
@@ -297,18 +289,18 @@ constexpr KnownError k_errors[] = {
      "use more --mem, or less memory: data loader workers and caches of a rank are included",
      "run/launch/out_of_memory.hpp", FailureClass::out_of_memory},
     {"gpu-fault", kernel_report, "", "",
-     "the kernel of the node reports a hardware error: exclude the node (--exclude={host}) and notify the "
-     "site",
+     "use --exclude={host} and notify the site: the kernel of the node reports a hardware error",
      "core/node_health/kernel_log.hpp", FailureClass::node, true},
     {"killed", exit_status, "SIGKILL", "",
-     "another process sent KILL: the kernel because memory ran out (dmesg, sacct -o MaxRSS), Slurm or a user",
+     "check dmesg and sacct -o MaxRSS: another process sent KILL, which is the kernel if memory ran out, "
+     "Slurm or a user",
      "signal(7)"},
     {"bus-error", exit_status, "SIGBUS", "",
-     "a file in memory could not be read or grown: check df -h /dev/shm, and the file systems of the data",
+     "check df -h /dev/shm, and the file systems of the data: a file in memory could not be read or grown",
      "signal(7)"},
     {"illegal-instruction", exit_status, "SIGILL", "",
-     "the program may be built for a newer processor than that of this node", "signal(7)"},
-    {"cpu-time", exit_status, "SIGXCPU", "", "the limit on CPU time was reached: check ulimit -t in the job",
+     "use a build for the processor of this node: the program may be built for a newer one", "signal(7)"},
+    {"cpu-time", exit_status, "SIGXCPU", "", "check ulimit -t in the job: the limit on CPU time was reached",
      "signal(7)"},
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t k_most_exceptions = 8;
 constexpr unsigned k_most_other_lines = 200; ///< of other processes, between a traceback's frames
-constexpr const char* k_hint = "read the lines around it: hpcml has no advice for this error";
+constexpr const char* k_hint = "check the lines around it: hpcml has no advice for this error";
 
 /// Whether the text has one of the parts in it.
 template <class List> bool holds_any(std::string_view text, const List& parts) {

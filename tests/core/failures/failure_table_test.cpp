@@ -156,7 +156,7 @@ TEST_CASE("no row is hidden by an earlier one") {
     }
 }
 
-TEST_CASE("rows are complete") {
+TEST_CASE("rows are complete and their hints say what to do") {
   for (const auto& error : failures::known_errors()) {
     CAPTURE(error.id);
     CHECK_FALSE(error.reference.empty());
@@ -164,6 +164,9 @@ TEST_CASE("rows are complete") {
     CHECK((!error.of_node || error.failure_class == model::FailureClass::node));
     CHECK(error.least >= 1);
     if (error.hint.empty()) continue;
+    const auto verb = error.hint.substr(0, error.hint.find(' '));
+    CHECK(std::set<std::string_view>{"use", "set", "add", "remove", "run", "request", "check"}.count(verb) ==
+          1);
     CHECK_FALSE(error.hint.ends_with('.'));
   }
 }

@@ -50,8 +50,7 @@ TEST_CASE("a node whose kernel tells of a GPU that failed is why the run ended, 
   INFO(failed.err);
   CHECK(failed.exit_code == 9);
   CHECK_THAT(failed.err, Contains("rank 1/2 (") && Contains("kernel of the node: " + k_fault + "\n") &&
-                             Contains("exclude the node (--exclude=") &&
-                             Contains("the run exited with code 9: node\n"));
+                             Contains("use --exclude=") && Contains("the run exited with code 9: node\n"));
   CHECK_THAT(run_line("cat " + bad + "/logs/*/record-0.jsonl").out,
              Contains("\"event\":\"bad_node\"") && Contains("rank 1 failed: " + k_fault));
   const auto innocent =
