@@ -157,7 +157,7 @@ void WorkerGroup::take(const AgentCommand& order, launch::Supervisor& ranks) {
 void WorkerGroup::watch_for_stall(const launch::Supervisor& ranks) {
   const auto& layout = x_attempt.world.layout;
   for (unsigned local = 0; local < layout.local_world_size; ++local) {
-    if (const auto wrote = ranks.last_written(local)) x_stall->sign_of_life(*wrote);
+    if (const auto wrote = ranks.output().last_written(local)) x_stall->sign_of_life(*wrote);
     auto state = file_state(file_of_rank(layout.rank + local, "progress"));
     if (state != x_progress[local]) x_stall->sign_of_life(Clock::now());
     x_progress[local] = std::move(state);
@@ -236,7 +236,7 @@ void WorkerGroup::note_start_up(const launch::Supervisor& ranks) {
     note_slowest(phases);
   };
   note_phase("rendezvous", [&](unsigned local) { return ranks.joined_at(local); });
-  note_phase("output", [&](unsigned local) { return ranks.first_written(local); });
+  note_phase("output", [&](unsigned local) { return ranks.output().first_written(local); });
 }
 
 void WorkerGroup::ended(const launch::RankProcess& process, const launch::Supervisor& ranks) {
@@ -264,7 +264,7 @@ failures::RankFailure WorkerGroup::note_of(const launch::RankProcess& process,
   note.attempt = x_attempt.number;
   note.gpu =
       launch::gpus_of_rank(launch::make_rank_setup(x_request.launch, x_attempt.node, process.local_rank));
-  note.last_lines = ranks.last_lines(process.local_rank);
+  note.last_lines = ranks.output().last_lines(process.local_rank);
   const auto file_error = read_error_file(file_of_rank(process.rank, "error.json"));
   auto error = file_error ? *file_error : find_reported_failure(note.last_lines);
   note.message = std::move(error.message);

@@ -25,7 +25,6 @@ struct RankProcess {
   int err = -1;
   bool running = true;
   bool lingers = false; ///< it has ended, others of its group have not, and they are waited for
-  bool open = false;    ///< whether it has failed is known when its group has ended
   int status = 0;       ///< as waitpid gives it
   std::chrono::steady_clock::time_point end{};
 };

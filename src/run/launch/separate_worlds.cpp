@@ -117,8 +117,8 @@ std::optional<WorldEvidence> find_world_evidence(const std::shared_ptr<const Nod
   WorldEvidence evidence;
   evidence.world_size = node->world.layout.world_size;
   evidence.local_ranks = node->world.layout.local_world_size;
-  evidence.reporting = ranks.ranks_in_worlds_of_one();
-  evidence.is_reported = ranks.has_reported_worlds();
+  evidence.reporting = ranks.output().ranks_in_worlds_of_one();
+  evidence.is_reported = ranks.output().has_reported_worlds();
   evidence.serves_store = expects_connections(node, request);
   return evidence;
 }

@@ -39,8 +39,8 @@ public:
   explicit Listener(std::string path) : x_path(std::move(path)) {}
   bool look(launch::Supervisor&) override { return false; }
   void failed(const launch::RankProcess& process, const launch::Supervisor& ranks) override {
-    std::string text = ranks.last_written(process.local_rank) ? "it wrote\n" : "it wrote nothing\n";
-    for (const auto& line : ranks.last_lines(process.local_rank)) text += line + "\n";
+    std::string text = ranks.output().last_written(process.local_rank) ? "it wrote\n" : "it wrote nothing\n";
+    for (const auto& line : ranks.output().last_lines(process.local_rank)) text += line + "\n";
     if (!util::write_file(x_path, text)) ::_exit(98);
   }
 
