@@ -68,7 +68,9 @@ StopActions StopPolicy::end(int signal, Time now) {
   if (is_ending()) return now - x_end_request.at > k_same_request ? kill(now) : StopActions{};
   x_end_request = {signal, now};
   x_forwarded = signal;
-  if (const auto limit = x_options.grace_after_signal) x_deadlines.kill = now + *limit;
+  // After a failure they may have less time already.
+  if (const auto grace = x_options.grace_after_signal)
+    x_deadlines.kill = std::min(x_deadlines.kill.value_or(now + *grace), now + *grace);
   return {{Kind::buffer_output},
           {Kind::signal_ranks, signal},
           {Kind::signal_ranks, SIGCONT}, // a stopped rank would not handle it
@@ -97,7 +99,7 @@ StopActions StopPolicy::on_observer_stop(Time now) {
 StopActions StopPolicy::on_kill(Time now) {
   x_deadlines.stop.reset();
   x_deadlines.kill.reset();
-  x_deadlines.give_up = now + k_after_kill;
+  if (!x_deadlines.give_up) x_deadlines.give_up = now + k_after_kill; // not later for a second kill
   return {{Kind::signal_ranks, SIGKILL}};
 }
 
@@ -139,6 +141,7 @@ StopActions StopPolicy::take_failure(const RankEnd& end, bool any_left, Time now
   StopActions actions{{Kind::read_last_lines, 0, end.rank}};
   if (x_failure || x_stopped) return actions;
   x_failure = end;
+  x_failure->is_killed = x_killed && WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGKILL;
   const bool by_ours = x_saving || is_by_forwarded_signal(end.status);
   if (!by_ours) actions.push_back({Kind::check_memory, 0, end.rank});
   if (is_ending()) return actions; // they have been asked to exit already
@@ -217,7 +220,7 @@ std::optional<std::size_t> StopPolicy::failed_rank() const {
 std::string StopPolicy::describe_signal() const {
   if (!x_failure || !WIFSIGNALED(x_failure->status)) return {};
   const int signal = WTERMSIG(x_failure->status);
-  if (x_killed && signal == SIGKILL)
+  if (x_failure->is_killed)
     return fmt::format(": it did not exit after {}", util::signal_name(x_end_request.signal));
   return x_forwarded != 0 && signal == x_forwarded ? ", the signal that hpcml launch received" : "";
 }
@@ -233,8 +236,7 @@ Outcome StopPolicy::outcome(bool output_failed) const {
   if (x_failure) {
     const int status = x_failure->status;
     // Our own KILL is not what ended the ranks: the signal that launch was sent is.
-    const bool ours = x_killed && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-    const int code = ours ? requested.code : util::exit_code_of_status(status);
+    const int code = x_failure->is_killed ? requested.code : util::exit_code_of_status(status);
     outcome = {code, x_forwarded != 0 && code == 128 + x_forwarded ? x_forwarded : 0, x_stopped};
   }
   if (!x_options.has_observer && x_store_lost) outcome = {k_cannot_set_up, 0, true};

@@ -150,6 +150,7 @@ private:
   struct RankEnd {
     std::size_t rank = 0;
     int status = 0;
+    bool is_killed = false; ///< by launch, as it did not exit after `x_end_request`
   };
   struct Deadlines {
     std::optional<Time> stop, kill, give_up, drain;

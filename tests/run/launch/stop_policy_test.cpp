@@ -286,6 +286,7 @@ TEST_CASE("the first rank that fails decides the exit code") {
                   {"0 exits 143 last", {143}},
                   {"0 exits 3; TERM; 1 dies TERM last", {3}},
                   {"0 exits 3; TERM; 1 s pass; TERM; 1 dies KILL last", {3}},
+                  {"0 dies KILL; TERM; 1 s pass; TERM; 1 dies KILL last", {137}},
                   {"0 exits 3; URG; 1 exits 0 last", {3}},
                   {"0 exits 3; store exits; 1 dies TERM last", {3}},
                   {"0 exits 3; observer stops; 1 dies TERM last", {3, 0, true}},
@@ -410,6 +411,9 @@ TEST_CASE("deadlines follow the grace periods") {
                           {"0 exits 3; 4 s pass", 6},
                           {"0 exits 3; 4 s pass; 1 exits 4", 6},
                           {"0 exits 3; 10 s pass", 2},
+                          {"0 exits 3; 4 s pass; TERM", 6},
+                          {"observer stops; 4 s pass; INT", 6},
+                          {"TERM; 1 s pass; TERM; 1 s pass; TERM", 1},
                           {"USR1; 0 dies USR1", 10},
                           {"USR1; 0 dies USR1 last", -1},
                           {"USR1; 0 dies USR1; 10 s pass", 10},
@@ -494,6 +498,7 @@ TEST_CASE("a failure report names the signal that launch received") {
   CHECK(describe("TERM; 0 dies TERM last") == ", the signal that hpcml launch received");
   CHECK(describe("USR1; 0 dies USR1 last") == ", the signal that hpcml launch received");
   CHECK(describe("INT; 30 s pass; 0 dies KILL last") == ": it did not exit after SIGINT");
+  CHECK(describe("0 dies KILL; TERM; 1 s pass; TERM; 1 dies KILL last").empty());
   CHECK(describe("0 exits 3; 10 s pass; 1 dies KILL last").empty());
 }
 
