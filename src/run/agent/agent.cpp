@@ -49,8 +49,7 @@ launch::Outcome run(const AgentRequest& request, const launch::RuntimeContext& c
   if (const int signal = find_request_to_end(); !rendezvous && signal != 0) return {128 + signal, signal};
   if (!rendezvous) return fail("agents", rendezvous.error());
   world.channel = rendezvous->channel;
-  AgentLoop loop(request, context, std::move(planned), std::move(*rendezvous), std::move(*directory), run_id,
-                 mask);
+  AgentLoop loop(request, context, std::move(planned), std::move(*rendezvous), std::move(*directory), mask);
   const auto outcome = loop.run();
   const auto lost = store::parse_place(loop.lost_place());
   if (lost && outcome.signal == 0)

@@ -57,7 +57,7 @@ util::Result<RunDirectory> RunDirectory::make(const AgentRequest& request, const
                                      error.message()),
                          "use an absolute path for --log-dir"};
     RunDirectory directory(base.string() + "/" + (run_id == "none" ? name_by_time() : directory_name(run_id)),
-                           true);
+                           run_id, true);
     TRY_DONE(make_directory(directory.path()));
     return directory;
   }
@@ -67,7 +67,7 @@ util::Result<RunDirectory> RunDirectory::make(const AgentRequest& request, const
     return util::Error{fmt::format("cannot create a directory for the files of the ranks in '{}': {}", base,
                                    std::strerror(errno)),
                        "set TMPDIR to a directory on this node that you can write to, or set --log-dir"};
-  RunDirectory directory(path, false);
+  RunDirectory directory(path, run_id, false);
   // A directory that cannot be locked is not removed if the agent is killed between two attempts.
   if (auto held = launch::hold_directory(path)) directory.x_held = *held;
   return directory;

@@ -29,12 +29,14 @@ public:
   static util::Result<RunDirectory> make(const AgentRequest& request, const std::string& run_id,
                                          const launch::RuntimeContext& context);
   ~RunDirectory();
-  RunDirectory(RunDirectory&& other) noexcept
-      : x_path(std::exchange(other.x_path, {})), x_kept(other.x_kept),
-        x_held(std::exchange(other.x_held, {})) {}
+  RunDirectory(RunDirectory&& source) noexcept
+      : x_path(std::exchange(source.x_path, {})), x_run_id(std::move(source.x_run_id)), x_kept(source.x_kept),
+        x_held(std::exchange(source.x_held, {})) {}
   RunDirectory& operator=(RunDirectory&&) = delete;
 
   const std::string& path() const { return x_path; }
+  /// The name of the run, unchanged.
+  const std::string& run_id() const { return x_run_id; }
   bool is_kept() const { return x_kept; }
   /// The child of this process that removes it where this process is killed; -1: there is none.
   pid_t watcher() const { return x_held.watcher; }
@@ -45,8 +47,10 @@ public:
   util::Status make_rank(unsigned attempt, unsigned rank) const;
 
 private:
-  RunDirectory(std::string path, bool kept) : x_path(std::move(path)), x_kept(kept) {}
+  RunDirectory(std::string path, std::string run_id, bool kept)
+      : x_path(std::move(path)), x_run_id(std::move(run_id)), x_kept(kept) {}
   std::string x_path;
+  std::string x_run_id;
   bool x_kept = false;
   launch::SelfRemovingDirectory x_held = {};
 };

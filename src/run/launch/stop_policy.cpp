@@ -245,11 +245,10 @@ Outcome StopPolicy::outcome(bool output_failed) const {
   return outcome;
 }
 
-RunResult StopPolicy::run_result(const Outcome& outcome) const {
-  return {.code = outcome.code,
-          .signal = outcome.signal,
-          .save_requested = x_saving,
-          .failure = x_store_lost ? std::optional(model::FailureClass::launcher) : std::nullopt};
+RunResult StopPolicy::run_result(const Outcome& outcome, model::FailureClass of_rank) const {
+  auto failure = x_store_lost ? std::optional(model::FailureClass::launcher) : std::nullopt;
+  if (x_failure && outcome.signal == 0) failure = of_rank;
+  return {.code = outcome.code, .signal = outcome.signal, .save_requested = x_saving, .failure = failure};
 }
 
 } // namespace hpcml::launch

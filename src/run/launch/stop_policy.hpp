@@ -136,8 +136,8 @@ public:
   Outcome outcome(bool output_failed) const;
   /// Returns the result of a launch that ends as it was requested to.
   Outcome outcome_of_request() const;
-  /// Returns the facts for the class of this result.
-  RunResult run_result(const Outcome& outcome) const;
+  /// Returns the facts for the class of this result. `of_rank`: the class of the failure of `failed_rank`.
+  RunResult run_result(const Outcome& outcome, model::FailureClass of_rank) const;
 
 private:
   using Kind = StopAction::Kind;

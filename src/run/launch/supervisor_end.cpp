@@ -72,9 +72,10 @@ bool Supervisor::write_rest() {
 void Supervisor::report_class_of(const Outcome& outcome) {
   // Only the first node asks Slurm: at the end of a large job, all nodes would ask at the same time.
   if (layout().node_rank != 0 && outcome.code == 128 + SIGTERM) return;
-  auto result = x_policy.run_result(outcome);
-  if (const auto failed = x_policy.failed_rank(); failed && outcome.signal == 0)
-    result.failure = failures::class_of(first_failure(x_groups.ranks()[*failed]));
+  const auto index = x_policy.failed_rank();
+  const auto of_rank =
+      index ? failures::class_of(first_failure(x_groups.ranks()[*index])) : model::FailureClass::program;
+  const auto result = x_policy.run_result(outcome, of_rank);
   const auto& context = x_start.context;
   const auto why = classify_end(result, context.env, std::chrono::system_clock::now(), context.ask_slurm);
   if (why && outcome.code != 0)

@@ -506,17 +506,17 @@ TEST_CASE("the end of ranks has the facts for its class") {
   const auto result = [](const char* events) {
     StopPlay play;
     play.play(events);
-    return play.policy().run_result(play.policy().outcome(false));
+    return play.policy().run_result(play.policy().outcome(false), model::FailureClass::out_of_memory);
   };
-  CHECK(result("0 exits 3 last").rank_failed);
+  CHECK(result("0 exits 3 last").failure == model::FailureClass::out_of_memory);
   CHECK(result("0 exits 3 last").code == 3);
-  CHECK_FALSE(result("TERM; 0 dies TERM last").rank_failed);
+  CHECK_FALSE(result("TERM; 0 dies TERM last").failure);
   CHECK(result("TERM; 0 dies TERM last").signal == SIGTERM);
-  CHECK(result("TERM; 0 exits 3 last").rank_failed);
+  CHECK(result("TERM; 0 exits 3 last").failure == model::FailureClass::out_of_memory);
   CHECK(result("URG; 0 exits 3 last").save_requested);
   CHECK_FALSE(result("0 exits 3 last").save_requested);
-  CHECK(result("store exits; 0 dies TERM last").launcher_failed);
-  CHECK_FALSE(result("0 exits 3; store exits").launcher_failed);
+  CHECK(result("store exits; 0 dies TERM last").failure == model::FailureClass::launcher);
+  CHECK(result("0 exits 3; store exits").failure == model::FailureClass::out_of_memory);
 }
 
 TEST_CASE("a rank of a step may receive TERM first") {
