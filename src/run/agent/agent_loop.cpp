@@ -264,14 +264,15 @@ void AgentLoop::start(const AgentCommand& order) {
                         x_reporter.report_stop(why, plan(), print_line);
                       });
   const auto outcome = run_ranks(order, workers);
-  if (workers.signal != 0) x_end.result.signal = workers.signal, x_end.signalled_at = Clock::now();
-  if (workers.end) return end(*workers.end);
-  if (workers.line_lost) {
+  const auto& result = workers.result();
+  if (result.signal != 0) x_end.result.signal = result.signal, x_end.signalled_at = Clock::now();
+  if (result.end) return end(*result.end);
+  if (result.line_lost) {
     x_end.outcome = outcome_of_lost_connection(x_end.result, true);
     return;
   }
   const bool failed = outcome.code != 0 && !outcome.stopped;
-  if (failed && !x_attempt.failure_reported && !workers.reported_failure && x_end.result.signal == 0)
+  if (failed && !x_attempt.failure_reported && !result.reported_failure && x_end.result.signal == 0)
     fail({outcome.code,
           "start",
           {fmt::format("the ranks of {} could not be started", x_context.host)},

@@ -6,6 +6,9 @@
 #include <string_view>
 #include <sys/wait.h>
 
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
+
 namespace hpcml::agent {
 
 namespace {
@@ -32,7 +35,36 @@ bool reports_loss(std::string_view text) {
                      [&](auto words) { return text.find(words) != std::string_view::npos; });
 }
 
+/// Whether a program's last word is what it failed of.
+bool ends_with_message(const failures::RankFailure& note) {
+  if (note.message.empty()) return false;
+  const auto first = note.message.substr(0, note.message.find('\n'));
+  for (auto line = note.last_lines.rbegin(); line != note.last_lines.rend(); ++line)
+    if (!util::trim(*line).empty()) return line->find(first) != std::string::npos;
+  return false;
+}
+
+/// Returns whether Python or torch raised this because of TERM.
+bool is_of_request(const std::string& message) {
+  for (const auto* name : {"SignalException", "KeyboardInterrupt", "SystemExit"})
+    if (message.find(name) != std::string::npos) return true;
+  return false;
+}
+
 } // namespace
+
+bool is_end_by_request(int status) {
+  const int code = util::exit_code_of_status(status);
+  return code == 128 + SIGTERM || code == 128 + SIGKILL;
+}
+
+bool may_be_cause(const failures::RankFailure& later, const failures::RankFailure& first) {
+  if (later.gpu_fault.empty()) {
+    if (later.cut_short && later.reported_at == 0 && !ends_with_message(later)) return false;
+    if (is_of_request(later.message)) return false;
+  }
+  return precedes(later, first) || needs_arrival(later, first);
+}
 
 bool is_secondary_failure(const failures::RankFailure& note) {
   if (note.of_launcher || note.out_of_memory) return false;

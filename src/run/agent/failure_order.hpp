@@ -24,6 +24,14 @@ bool needs_arrival(const failures::RankFailure& later, const failures::RankFailu
 /// the time that the ranks have run, should that clock have been set meanwhile.
 std::int64_t age_of(std::int64_t reported_at, std::int64_t now, std::int64_t run_time);
 
+/// Returns whether a rank ended by TERM or KILL, which agents send, or by the code of such an end.
+bool is_end_by_request(int status);
+
+/// Returns whether `later`, of a rank that ended after the ranks were asked to (`cut_short`: by that
+/// request), is to be reported as well, as it may be the cause of `first`. An end by the request is not a
+/// reason, unless the program has failed before.
+bool may_be_cause(const failures::RankFailure& later, const failures::RankFailure& first);
+
 /// Whether any failure could come before this one.
 bool may_be_secondary(const failures::RankFailure& first);
 

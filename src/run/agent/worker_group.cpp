@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "run/agent/worker_group.hpp"
 
-#include <csignal>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "core/util/file.hpp"
 #include "core/util/log.hpp"
-#include "core/util/process.hpp"
-#include "core/util/text.hpp"
 #include "core/util/visible.hpp"
 #include "run/agent/error_file.hpp"
 #include "run/agent/failure_order.hpp"
@@ -27,36 +22,6 @@ using Clock = std::chrono::steady_clock;
 /// The total time for the tools that read the stacks of programs.
 constexpr auto k_stack_time = std::chrono::seconds(20);
 
-/// What changes where a file is touched or written.
-std::string file_state(const std::string& path) {
-  struct stat found {};
-  if (::stat(path.c_str(), &found) != 0) return {};
-  return std::to_string(found.st_mtim.tv_sec) + "." + std::to_string(found.st_mtim.tv_nsec) + "." +
-         std::to_string(found.st_size);
-}
-
-/// Returns whether TERM or KILL, which we send, or the code of such an end was the reason.
-bool is_end_by_request(int status) {
-  const int code = util::exit_code_of_status(status);
-  return code == 128 + SIGTERM || code == 128 + SIGKILL;
-}
-
-/// Whether a program's last word is what it failed of.
-bool ends_with_message(const failures::RankFailure& note) {
-  if (note.message.empty()) return false;
-  const auto first = note.message.substr(0, note.message.find('\n'));
-  for (auto line = note.last_lines.rbegin(); line != note.last_lines.rend(); ++line)
-    if (!util::trim(*line).empty()) return line->find(first) != std::string::npos;
-  return false;
-}
-
-/// Returns whether Python or torch raised this because of TERM.
-bool is_of_request(const std::string& message) {
-  for (const auto* name : {"SignalException", "KeyboardInterrupt", "SystemExit"})
-    if (message.find(name) != std::string::npos) return true;
-  return false;
-}
-
 std::int64_t milliseconds_of(std::chrono::nanoseconds time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
@@ -71,10 +36,13 @@ WorkerGroup::WorkerGroup(const AgentRequest& request, const launch::RuntimeConte
                          const Attempt& attempt, CoordinatorConnection& link, RunRecord* record,
                          const store::StoreActivity* activity, StopReporter report_stop)
     : x_request(request), x_context(context), x_attempt(attempt), x_link(link), x_record(record),
-      x_activity(activity), x_report_stop(std::move(report_stop)), x_started(Clock::now()),
-      x_memory(launch::read_memory_levels()) {
-  if (request.stall_timeout) x_stall.emplace(*request.stall_timeout, x_started);
-  x_progress.resize(attempt.world.layout.local_world_size);
+      x_report_stop(std::move(report_stop)), x_started(Clock::now()) {
+  if (!request.stall_timeout) return;
+  const auto& layout = attempt.world.layout;
+  std::vector<std::string> files;
+  for (unsigned local = 0; local < layout.local_world_size; ++local)
+    files.push_back(file_of_rank(layout.rank + local, "progress"));
+  x_progress.emplace(*request.stall_timeout, x_started, std::move(files), activity);
 }
 
 void WorkerGroup::note(const RecordEvent& event) {
@@ -98,8 +66,8 @@ std::string WorkerGroup::file_of_rank(unsigned rank, const char* name) const {
 std::optional<launch::RankObserver::Time> WorkerGroup::due() const {
   if (!receives_commands()) return x_keep_alive_at;
   auto next = x_link.due();
-  if (x_stall && !stop) {
-    const auto look = x_stall->due();
+  if (x_progress && !x_result.stop) {
+    const auto look = x_progress->due();
     if (!next || look < *next) next = look;
   }
   return next;
@@ -113,37 +81,37 @@ bool WorkerGroup::look(launch::Supervisor& ranks) {
     take(*order, ranks);
   }
   if (receives_commands() && !x_link.fault().empty()) {
-    line_lost = true;
+    x_result.line_lost = true;
     if (x_link.was_away()) ranks.kill(); // the others may have started again without them
     util::log_error(
         fmt::format("{}; the ranks of {} are stopped, because their agent lost the run's coordinator\n"
                     "hint: check the errors of the first node, and the network between the nodes",
                     x_link.fault(), x_context.host));
   }
-  if (stop || end || line_lost) return true;
-  if (x_stall) watch_for_stall(ranks);
+  if (x_result.stop || !receives_commands()) return true;
+  if (x_progress) watch_for_stall(ranks);
   return false;
 }
 
 void WorkerGroup::take(const AgentCommand& order, launch::Supervisor& ranks) {
   if (order.kind == AgentCommand::Kind::lost) {
     ranks.kill(); // before anything else: the others continue without them
-    end = order;
+    x_result.end = order;
     ranks.print_line(
         util::LogLevel::error,
         fmt::format("the agent of {0} was treated as lost: its ranks are killed\n"
                     "hint: check {0} and its network: the other nodes received no heartbeat from it",
                     x_context.host));
   } else if (order.kind == AgentCommand::Kind::end) {
-    end = order;
+    x_result.end = order;
   } else if (order.kind == AgentCommand::Kind::look) {
     read_stacks_of(ranks, order);
   } else if (order.kind == AgentCommand::Kind::name) {
     x_report_stop(order,
                   [&](util::LogLevel level, const std::string& text) { ranks.print_line(level, text); });
-  } else if (order.kind == AgentCommand::Kind::stop && !stop) {
-    stop = order;
-    if (order.failure) x_reported = order.failure;
+  } else if (order.kind == AgentCommand::Kind::stop && !x_result.stop) {
+    x_result.stop = order;
+    if (order.failure) x_result.failure = order.failure;
     RanksStopped stopped{x_attempt.number, rank_of(order.failure), {}, {}};
     if (order.failure) stopped.host = order.failure->host;
     for (const auto& rank : ranks.ranks())
@@ -155,15 +123,7 @@ void WorkerGroup::take(const AgentCommand& order, launch::Supervisor& ranks) {
 }
 
 void WorkerGroup::watch_for_stall(const launch::Supervisor& ranks) {
-  const auto& layout = x_attempt.world.layout;
-  for (unsigned local = 0; local < layout.local_world_size; ++local) {
-    if (const auto wrote = ranks.output().last_written(local)) x_stall->sign_of_life(*wrote);
-    auto state = file_state(file_of_rank(layout.rank + local, "progress"));
-    if (state != x_progress[local]) x_stall->sign_of_life(Clock::now());
-    x_progress[local] = std::move(state);
-  }
-  if (x_activity != nullptr) x_stall->sign_of_life(x_activity->last());
-  const auto news = x_stall->look(Clock::now());
+  const auto news = x_progress->look(ranks.output());
   if (!news) return;
   AgentEvent event;
   event.kind = *news;
@@ -172,7 +132,7 @@ void WorkerGroup::watch_for_stall(const launch::Supervisor& ranks) {
 
 /// Before anything is killed.
 void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const AgentCommand& order) {
-  if (const auto& fault = gpu_fault(); !fault.empty())
+  if (const auto& fault = x_faults.gpu_fault(); !fault.empty())
     util::log_error(fmt::format("the kernel of {0} reports a GPU error: {1}\n"
                                 "hint: add --exclude={0} to the job, and report the error to the site",
                                 x_context.host, util::visible(fault)));
@@ -246,16 +206,9 @@ void WorkerGroup::ended(const launch::RankProcess& process, const launch::Superv
                   process.pid,
                   process.status,
                   seconds_since_start(process.end),
-                  stop ? rank_of(stop->failure) : std::nullopt};
+                  x_result.stop ? rank_of(x_result.stop->failure) : std::nullopt};
   note(event);
   if (process.status != 0) report_cause(process, ranks);
-}
-
-/// Returns the first GPU fault that the kernel reported since the start of the ranks; empty: none.
-const std::string& WorkerGroup::gpu_fault() {
-  for (const auto& message : x_kernel.take())
-    if (x_gpu_fault.empty()) x_gpu_fault = node_health::find_gpu_fault(message).value_or("");
-  return x_gpu_fault;
 }
 
 failures::RankFailure WorkerGroup::note_of(const launch::RankProcess& process,
@@ -273,13 +226,13 @@ failures::RankFailure WorkerGroup::note_of(const launch::RankProcess& process,
   const auto wall_time = std::chrono::system_clock::now().time_since_epoch();
   note.reported_age =
       age_of(note.reported_at, milliseconds_of(wall_time), milliseconds_of(Clock::now() - x_started));
-  note.gpu_fault = gpu_fault();
+  note.gpu_fault = x_faults.gpu_fault();
   return note;
 }
 
 void WorkerGroup::notify_failure(failures::RankFailure failure) {
-  x_reported = failure;
-  reported_failure = true;
+  x_result.failure = failure;
+  x_result.reported_failure = true;
   AgentEvent event;
   event.kind = AgentEvent::Kind::failed;
   event.failure = std::move(failure);
@@ -288,27 +241,21 @@ void WorkerGroup::notify_failure(failures::RankFailure failure) {
 
 void WorkerGroup::failed(const launch::RankProcess& process, const launch::Supervisor& ranks) {
   auto failure = note_of(process, ranks);
-  if (WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL)
-    if (auto memory = launch::find_out_of_memory(x_memory, launch::read_memory_levels())) {
-      failure.out_of_memory = true;
-      failure.memory = std::move(*memory);
-    }
+  if (auto memory = x_faults.find_out_of_memory(process.status)) {
+    failure.out_of_memory = true;
+    failure.memory = std::move(*memory);
+  }
   notify_failure(std::move(failure));
 }
 
 /// A rank that ends after the first failure may have been the cause of it: it takes its time to end, while
 /// others see at once that it has gone.
 void WorkerGroup::report_cause(const launch::RankProcess& process, const launch::Supervisor& ranks) {
-  if (!x_reported || !may_be_secondary(*x_reported) || signal != 0 || end) return;
+  const auto& first = x_result.failure;
+  if (!first || !may_be_secondary(*first) || x_result.signal != 0 || x_result.end) return;
   auto failure = note_of(process, ranks);
-  // Our own signal is not a reason. The program's message is one, unless it reports that signal.
   failure.cut_short = is_end_by_request(process.status);
-  if (failure.gpu_fault.empty()) {
-    if (failure.cut_short && failure.reported_at == 0 && !ends_with_message(failure)) return;
-    if (is_of_request(failure.message)) return;
-  }
-  if (precedes(failure, *x_reported) || needs_arrival(failure, *x_reported))
-    notify_failure(std::move(failure));
+  if (may_be_cause(failure, *first)) notify_failure(std::move(failure));
 }
 
 void WorkerGroup::on_store_lost(const std::string& why) {
@@ -323,8 +270,8 @@ void WorkerGroup::on_store_lost(const std::string& why) {
 }
 
 void WorkerGroup::on_stop_requested(int number) {
-  if (signal != 0) return;
-  signal = number;
+  if (x_result.signal != 0) return;
+  x_result.signal = number;
   AgentEvent event;
   event.kind = AgentEvent::Kind::leaving;
   event.signal = number;

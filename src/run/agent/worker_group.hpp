@@ -8,13 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "core/node_health/kernel_log.hpp"
 #include "run/agent/agent_request.hpp"
 #include "run/agent/link.hpp"
+#include "run/agent/node_faults.hpp"
+#include "run/agent/progress_watch.hpp"
 #include "run/agent/run_record.hpp"
-#include "run/agent/stall_watch.hpp"
 #include "run/launch/launch_context.hpp"
-#include "run/launch/out_of_memory.hpp"
 #include "run/launch/rank_observer.hpp"
 #include "run/launch/supervisor.hpp"
 #include "run/resolve/node_setup.hpp"
@@ -35,6 +34,17 @@ struct Attempt {
 using MessageWriter = std::function<void(util::LogLevel, const std::string&)>;
 /// Reports why all ranks are stopped.
 using StopReporter = std::function<void(const AgentCommand&, const MessageWriter&)>;
+
+/// What has come of the ranks of an attempt.
+struct WorkerResult {
+  std::optional<AgentCommand> stop; ///< the order by which they were stopped
+  std::optional<AgentCommand> end;  ///< the run's end, which came before theirs
+  bool line_lost = false;           ///< the coordinator has gone
+  /// The failure that was sent to the coordinator, or received from it.
+  std::optional<failures::RankFailure> failure;
+  bool reported_failure = false; ///< one was sent
+  int signal = 0;                ///< that asked this agent to end
+};
 
 class WorkerGroup : public launch::RankObserver {
 public:
@@ -59,16 +69,11 @@ public:
   /// and which was last.
   void note_start_up(const launch::Supervisor& ranks);
 
-  // What has come of it:
-  std::optional<AgentCommand> stop; ///< the order by which the ranks were stopped
-  std::optional<AgentCommand> end;  ///< the run's end, which came before that of the ranks
-  bool line_lost = false;           ///< the conductor has gone
-  bool reported_failure = false;
-  int signal = 0; ///< that asked this agent to end
+  const WorkerResult& result() const { return x_result; }
 
 private:
   /// After the last command, a lost connection is not reported.
-  bool receives_commands() const { return !end && !line_lost; }
+  bool receives_commands() const { return !x_result.end && !x_result.line_lost; }
   void send_event(AgentEvent event);
   void take(const AgentCommand& order, launch::Supervisor& ranks);
   void watch_for_stall(const launch::Supervisor& ranks);
@@ -76,7 +81,6 @@ private:
   failures::RankFailure note_of(const launch::RankProcess& process, const launch::Supervisor& ranks);
   void report_cause(const launch::RankProcess& process, const launch::Supervisor& ranks);
   void notify_failure(failures::RankFailure failure);
-  const std::string& gpu_fault();
   void note(const RecordEvent& event);
   void note_slowest(const std::vector<RankPhaseEnded>& phases);
   double seconds_since_start(Time time) const;
@@ -87,18 +91,13 @@ private:
   const Attempt& x_attempt;
   CoordinatorConnection& x_link;
   RunRecord* x_record;
-  const store::StoreActivity* x_activity;
   StopReporter x_report_stop;
   Time x_started;
-  std::optional<failures::RankFailure>
-      x_reported;                      ///< the failure that was sent to the coordinator, or received from it
-  std::optional<Time> x_keep_alive_at; ///< also after the last order
-  std::optional<StallWatch> x_stall;
-  std::vector<std::string> x_progress; ///< of each local rank's progress file, what was seen of it last
-  std::vector<RankPhaseEnded> x_begun; ///< when each rank's process had begun
-  std::vector<launch::MemoryCgroup> x_memory; ///< before the ranks were started
-  node_health::KernelLog x_kernel;            ///< since then
-  std::string x_gpu_fault;                    ///< its message about a GPU
+  std::optional<Time> x_keep_alive_at;     ///< also after the last order
+  std::optional<ProgressWatch> x_progress; ///< if a stall is to be detected
+  std::vector<RankPhaseEnded> x_begun;     ///< when each rank's process had begun
+  NodeFaults x_faults;
+  WorkerResult x_result;
 };
 
 } // namespace hpcml::agent

@@ -2,6 +2,8 @@
 // Which of several failures of one attempt is named: the conductor alone, and agents with real ranks.
 #include <catch2/catch.hpp>
 
+#include <csignal>
+
 #include "free_port.hpp"
 #include "run/agent/agent_helper.hpp"
 #include "run/agent/coordinator_play.hpp"
@@ -47,6 +49,45 @@ TEST_CASE("of two that say in their error files when they failed the earlier one
   CHECK_FALSE(precedes(note_of("A: x", 101), note_of("B: y", 101)));
   CHECK_FALSE(precedes(note_of("A: x", 0), note_of("B: y", 101)));
   CHECK_FALSE(precedes(note_of(k_closed, 100), note_of("B: y", 101)));
+}
+
+TEST_CASE("an end by request does not explain a failure") {
+  const auto first = note_of(k_closed, 100);
+  struct Row {
+    const char* message;
+    std::int64_t reported_at;
+    bool cut_short;
+    std::vector<std::string> last_lines;
+    bool is_cause;
+  };
+  for (const auto& row :
+       std::vector<Row>{{"ValueError: x", 100, false, {}, true},
+                        {"ValueError: x", 0, false, {}, true},
+                        {"", 0, false, {}, true},
+                        {k_closed.c_str(), 100, false, {}, false},
+                        {k_closed.c_str(), 99, false, {}, true},
+                        {"", 0, true, {}, false},
+                        {"", 0, true, {"some word"}, false},
+                        {"ValueError: x", 100, true, {}, true},
+                        {"ValueError: x", 0, true, {}, false},
+                        {"ValueError: x", 0, true, {"ValueError: x"}, true},
+                        {"ValueError: x", 0, true, {"in main", "E ValueError: x", " "}, true},
+                        {"ValueError: x", 0, true, {"ValueError: x", "retrying"}, false},
+                        {"ValueError: x\nof y", 0, true, {"ValueError: x"}, true},
+                        {"SignalException: got signal: 15", 100, true, {}, false},
+                        {"SignalException: got signal: 15", 100, false, {}, false},
+                        {"KeyboardInterrupt", 100, false, {}, false},
+                        {"SystemExit: 143", 100, false, {}, false}}) {
+    auto later = note_of(row.message, row.reported_at);
+    later.cut_short = row.cut_short;
+    later.last_lines = row.last_lines;
+    CAPTURE(row.message, row.reported_at, row.cut_short, row.last_lines);
+    CHECK(may_be_cause(later, first) == row.is_cause);
+    later.gpu_fault = "Xid 79"; // explains any end
+    CHECK(may_be_cause(later, first));
+  }
+  for (const int status : {SIGTERM, SIGKILL, 143 << 8, 137 << 8}) CHECK(is_end_by_request(status));
+  for (const int status : {0, 1 << 8, SIGINT, SIGSEGV, 130 << 8}) CHECK_FALSE(is_end_by_request(status));
 }
 
 TEST_CASE("failures of two nodes are compared by the coordinator's clock") {
