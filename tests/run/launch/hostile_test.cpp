@@ -55,15 +55,12 @@ TEST_CASE("launch with a standard descriptor closed ends as its ranks do, and TE
 }
 
 TEST_CASE("a reader that stalls keeps launch for a bounded time once it is asked to end") {
-  for (const int number : {SIGTERM, SIGINT}) {
-    CAPTURE(number);
-    Running launch({"launch", "--nproc-per-node", "2", "--", "yes", "0123456789abcdef"}, bare_environment());
-    ::usleep(300000); // all pipes are full by then
-    const auto start = std::chrono::steady_clock::now();
-    launch.signal(number);
-    CHECK(launch.wait() == 128 + number);
-    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(40));
-  }
+  Running launch({"launch", "--nproc-per-node", "2", "--", "yes", "0123456789abcdef"}, bare_environment());
+  ::usleep(300000); // all pipes are full by then
+  const auto start = std::chrono::steady_clock::now();
+  launch.signal(SIGTERM);
+  CHECK(launch.wait() == 128 + SIGTERM);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(40));
   // All ranks have ended, and their output waits for the reader.
   const auto late =
       run_line("{ timeout -s TERM 3 " + k_launch +
