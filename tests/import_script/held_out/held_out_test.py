@@ -166,6 +166,14 @@ class Page(unittest.TestCase):
         self.assertIn("2 were written, 1 of them with the same intent (50 %), 3 were refused with a good reason and 4 with a poor one", second)
         self.assertNotIn("first run", first)
 
+    def test_scripts_are_in_the_order_of_their_numbers(self):
+        outcomes = {("80", "lumi"): "wrong", ("81", "lumi"): "same", ("120", "lumi"): "same"}
+        self.assertIn("2 of 2 imports", "\n".join(table.totals(outcomes, ["lumi"], {})).split("### Scripts 81 to 120")[1])
+        with tempfile.TemporaryDirectory() as directory:
+            path = directory + "/results.json"
+            run.write_results(path, [{"id": identifier, "site": "lumi"} for identifier in ("100", "99", "01")])
+            self.assertEqual([key[0] for key in run.read_results(path)], ["01", "99", "100"])
+
     def test_a_script_of_a_collection_is_named_by_its_blob(self):
         self.assertEqual(table.name_version({"commit": "0123456789abcdef"}), "0123456789ab")
         self.assertEqual(table.name_version({"commit": "blob:0123456789abcdef", "collection": "a/b"}), "blob 0123456789ab, a/b")
@@ -177,7 +185,8 @@ class Page(unittest.TestCase):
     def test_every_refusal_is_judged(self):
         results = json.loads(test_data.read(str(HERE / "results.json")))["results"]
         reviewed = json.loads((HERE / "refusals.json").read_text(encoding="utf-8"))
-        self.assertEqual(len(results), len(run.read_intents()) * len(run.SITES))
+        ran = {result["id"] for result in results}
+        self.assertEqual(len(results), len(ran) * len(run.SITES))
         self.assertEqual([result["id"] for result in results if table.evaluate(result, reviewed)[1] == "not judged"], [])
 
     def test_the_page_is_written_from_the_results(self):

@@ -33,7 +33,7 @@ SITES = {
     "zurada": {"options": [], "cpu": ["--partition", "cpu384g"], "no_engine": True},
     "narval": {"options": ["--account", "def-me"]},
 }
-NEW_IMAGE = ("01", "11", "18", "34", "49")  # images of a wrapper, a registry or a sourced file: the user names a copy of the image
+NEW_IMAGE = ("01", "11", "18", "34", "49", "86")  # images of a wrapper, a registry or a sourced file: the user names a copy of the image
 TIMEOUT = 240
 
 PROBE = r'''#!/usr/bin/python3 -SE
@@ -350,7 +350,7 @@ def write_results(path, results):
     kept, first = read_results(path), read_first(path)
     kept.update({(r["id"], r["site"]): {key: value for key, value in r.items() if key not in ("report", "output")} for r in results})
     order = list(SITES)
-    rows = [kept[key] for key in sorted(kept, key=lambda key: (key[0], order.index(key[1])))]
+    rows = [kept[key] for key in sorted(kept, key=lambda key: (int(key[0]), order.index(key[1])))]
     with open(path, "w", encoding="utf-8") as file:
         file.write('{"first": ' + json.dumps(first) + ',\n"results": [\n' + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]}\n")
 
