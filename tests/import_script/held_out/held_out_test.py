@@ -174,6 +174,12 @@ class Page(unittest.TestCase):
             run.write_results(path, [{"id": identifier, "site": "lumi"} for identifier in ("100", "99", "01")])
             self.assertEqual([key[0] for key in run.read_results(path)], ["01", "99", "100"])
 
+    def test_results_do_not_name_the_machine(self):
+        for text, hidden in (("HF_HOME is '/work/ann/hf' instead of '{W}/hf'", "HF_HOME is '/work/USER/hf' instead of '{W}/hf'"),
+                             ("HF_HOME is '/tmp/hpcml-sandbox-aB3/scratch/ann'", "HF_HOME is '/scratch/USER'"),
+                             ("/var/tmp/t/01-lumi/job/x.py /annex", "{W}/x.py /annex")):
+            self.assertEqual(run.hide_machine(text, {"/var/tmp/t/01-lumi/job": "{W}"}, "ann"), hidden)
+
     def test_a_script_of_a_collection_is_named_by_its_blob(self):
         self.assertEqual(table.name_version({"commit": "0123456789abcdef"}), "0123456789ab")
         self.assertEqual(table.name_version({"commit": "blob:0123456789abcdef", "collection": "a/b"}), "blob 0123456789ab, a/b")

@@ -10,6 +10,7 @@ absolute paths that a script reads are created, and removed at the end with thos
 """
 import argparse
 import concurrent.futures
+import getpass
 import hashlib
 import json
 import os
@@ -106,6 +107,14 @@ def write(path, text, mode=0o644):
 def find_absolute_paths(text):
     """Returns the absolute paths that a script names, which its job may create."""
     return sorted(set(re.findall(r"(?<![\w/$.:~`})\]>*+-])/[\w.+-]+(?:/[\w.+-]+)*", text)))
+
+
+def hide_machine(text, places, user):
+    """Returns text with the names of `places` for their paths, without sandboxes, and with USER for the user."""
+    for path, name in places.items():
+        text = text.replace(path, name)
+    text = re.sub(r"/tmp/hpcml-sandbox-\w+", "", text)
+    return re.sub(rf"/{re.escape(user)}(?=[/'\" ]|$)", "/USER", text)
 
 
 class AbsoluteFiles:
@@ -229,7 +238,16 @@ class Trial:
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     def run(self, earlier):
-        """Imports and emulates, and returns the result as a dictionary. Keeps an earlier result of the same written script."""
+        """Imports and emulates, and returns the result as a dictionary, without names of this machine."""
+        result = self.run_job(earlier)
+        places = {self.directory: "{W}", self.top: "{TOP}", self.hpcml: "hpcml"}
+        for name in ("reasons", "differences", "warnings"):
+            if name in result:
+                result[name] = [hide_machine(text, places, getpass.getuser()) for text in result[name]]
+        return result
+
+    def run_job(self, earlier):
+        """Imports and emulates. Keeps an earlier result of the same written script."""
         self.prepare()
         result = {"id": self.entry["id"], "site": self.site}
         options = self.options()
