@@ -159,11 +159,12 @@ class Page(unittest.TestCase):
 
     def test_totals_are_counted_for_each_set(self):
         outcomes = {("40", "lumi"): "same", ("41", "lumi"): "wrong", ("80", "lumi"): "same"}
-        text = "\n".join(table.totals(outcomes, ["lumi"], {"41-80": {"written": 2, "same": 1, "well": 3, "badly": 4}}))
+        text = "\n".join(table.totals(outcomes, ["lumi"], {"41-80": [{"written": 2, "same": 1, "well": 3, "badly": 4}, {"written": 5, "same": 4, "well": 3, "badly": 2}]}))
         first, second = text.split("### Scripts 41 to 80")
         self.assertIn("1 of 1 imports were written (100 %; goal: 75 %). 1 of them", first)
         self.assertIn("2 of 2 imports were written (100 %; goal: 75 %). 1 of them have the same intent (50 %", second)
         self.assertIn("2 were written, 1 of them with the same intent (50 %), 3 were refused with a good reason and 4 with a poor one", second)
+        self.assertIn("In the second run, before the importer was changed, 5 were written", second)
         self.assertNotIn("first run", first)
 
     def test_scripts_are_in_the_order_of_their_numbers(self):

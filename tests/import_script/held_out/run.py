@@ -356,21 +356,21 @@ def read_results(path):
     return {(result["id"], result["site"]): result for result in json.loads(test_data.read(path))["results"]}
 
 
-def read_first(path):
-    """Returns the counts of the first run, which the page compares with the last; none if the file has none."""
+def read_earlier_counts(path):
+    """Returns the counts of earlier runs, which the page compares with the last; none if the file does not exist."""
     if not os.path.exists(path) and not os.path.exists(path + ".gz"):
         return {}
-    return json.loads(test_data.read(path)).get("first", {})
+    return json.loads(test_data.read(path))["earlier"]
 
 
 def write_results(path, results):
     """Writes the results, without reports and outputs; earlier results of other trials stay."""
-    kept, first = read_results(path), read_first(path)
+    kept, earlier = read_results(path), read_earlier_counts(path)
     kept.update({(r["id"], r["site"]): {key: value for key, value in r.items() if key not in ("report", "output")} for r in results})
     order = list(SITES)
     rows = [kept[key] for key in sorted(kept, key=lambda key: (int(key[0]), order.index(key[1])))]
     with open(path, "w", encoding="utf-8") as file:
-        file.write('{"first": ' + json.dumps(first) + ',\n"results": [\n' + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]}\n")
+        file.write('{"earlier": ' + json.dumps(earlier) + ',\n"results": [\n' + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]}\n")
 
 
 def main():

@@ -8,16 +8,19 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PLACE = "tests/import_script/held_out"
 WORDS = {"same": "same", "warned": "*warned*", "wrong": "**wrong**", "well": "refused", "badly": "**refused badly**"}
 
+# Each set of scripts: when each earlier run was, and what the last one shows.
 SETS = (
-    ("01-40", "the defects that it found were fixed",
+    ("01-40", ("before the defects that it found were fixed",),
      "The fixes since then were made with these scripts in sight. The last run shows that they hold, not what to expect of other scripts."),
-    ("41-80", "errors of the trial were corrected",
-     "The importer was not changed between the runs, and no fix was made with these scripts in sight. "
-     "The errors: a missing time limit was not added, hidden GPUs were counted as one, rocm-smi was not accepted for nvidia-smi, "
+    ("41-80", ("before errors of the trial were corrected", "before the importer was changed"),
+     "No fix was made between the first two runs. The fixes since then were made with these scripts in sight. "
+     "The errors of the trial: a missing time limit was not added, hidden GPUs were counted as one, rocm-smi was not accepted for nvidia-smi, "
      "the stand-in of nvidia-smi printed no memory, and three intents (below)."),
-    ("81-120", "errors of the trial were corrected",
-     "The importer was not changed between the runs, and no fix was made with these scripts in sight."),
+    ("81-120", ("before errors of the trial were corrected",),
+     "The importer was not changed between the runs, and no fix was made with these scripts in sight. "
+     "The errors of the trial are those of three intents (below)."),
 )
+RUNS = ("first", "second", "third")
 
 HEAD = """# Import trials
 
@@ -89,20 +92,20 @@ def count_table(outcomes, sites):
                     f"{same} of them have the same intent ({share(same, len(written))}; goal: 97 %)."]
 
 
-def totals(outcomes, sites, first):
-    """Returns the totals of each set of scripts."""
+def totals(outcomes, sites, earlier):
+    """Returns the totals of each set of scripts. `earlier`: the counts of earlier runs of each set, in order."""
     lines = ["## Totals"]
-    for name, before, after in SETS:
+    for name, times, after in SETS:
         low, high = name.split("-")
         part = {key: value for key, value in outcomes.items() if int(low) <= int(key[0]) <= int(high)}
         if not part:
             continue
         lines += ["", f"### Scripts {low} to {high}", "", *count_table(part, sites)]
-        if name in first:
-            counts = first[name]
-            lines += ["", f"In the first run, before {before}, {counts['written']} were written, {counts['same']} of them with the same "
-                      f"intent ({share(counts['same'], counts['written'])}), {counts['well']} were refused with a good reason and {counts['badly']} with a poor one.",
-                      "", after]
+        for run, time, counts in zip(RUNS, times, earlier.get(name, [])):
+            lines += ["", f"In the {run} run, {time}, {counts['written']} were written, {counts['same']} of them with the same "
+                      f"intent ({share(counts['same'], counts['written'])}), {counts['well']} were refused with a good reason and {counts['badly']} with a poor one."]
+        if name in earlier:
+            lines += ["", after]
     return lines
 
 
@@ -122,12 +125,12 @@ def group(rows):
 
 def page(intents, trials, sites):
     """Returns the text of the page."""
-    results, first = trials["results"], trials.get("first", {})
+    results = trials["results"]
     with open(os.path.join(HERE, "refusals.json"), encoding="utf-8") as file:
         reviewed = json.load(file)
     evaluated = {(result["id"], result["site"]): evaluate(result, reviewed) for result in results}
     outcomes = {key: value[0] for key, value in evaluated.items()}
-    lines = HEAD.format(place=PLACE).splitlines() + [""] + totals(outcomes, sites, first) + [""]
+    lines = HEAD.format(place=PLACE).splitlines() + [""] + totals(outcomes, sites, trials["earlier"]) + [""]
     lines += ["## Imports", "", "| script | form | " + " | ".join(sites) + " |", "|---|---|" + "---|" * len(sites)]
     for entry in intents:
         words = [WORDS.get(outcomes.get((entry["id"], site), ""), "not run") for site in sites]
@@ -135,7 +138,7 @@ def page(intents, trials, sites):
     wrong = [(r["id"], r["site"], "; ".join(r["differences"])) for r in results if r["outcome"] == "wrong"]
     lines += ["", "## Differences", ""]
     lines += ["| script | sites | difference |", "|---|---|---|"] if wrong else ["None."]
-    lines += [f"| {identifier} | {', '.join(where)} | {cell(text)[:240]} |" for identifier, where, text in group(wrong)]
+    lines += [f"| {identifier} | {', '.join(where)} | `{cell(text)[:240]}` |" for identifier, where, text in group(wrong)]
     refused = [(r["id"], r["site"], "\0".join([re.sub(r"^\S+?: (?=error)", "", r["reasons"][0]), *evaluated[r["id"], r["site"]]])) for r in results if r["outcome"] == "refused"]
     lines += ["", "## Refusals", "", "| script | sites | message of hpcml | reason | why |", "|---|---|---|---|---|"]
     for identifier, where, text in group(refused):
