@@ -6,6 +6,7 @@
 #include "cli/create/request_flags.hpp"
 #include "core/config/job_file.hpp"
 #include "core/config/job_keys.hpp"
+#include "core/model/container_engine.hpp"
 #include "core/util/text.hpp"
 #include "core/util/user_path.hpp"
 #include "generate/plan/requirements.hpp"
@@ -57,9 +58,8 @@ private:
 /// "ubuntu").
 bool is_image_file(const std::string& text) {
   if (text.starts_with(".") || text.starts_with("~")) return true;
-  for (const char* ending : {".sif", ".simg", ".img", ".sqsh", ".squashfs", ".toml"})
-    if (text.ends_with(ending)) return text.find("://") == std::string::npos && text[0] != '-';
-  return false;
+  return (model::has_image_ending(text) || text.ends_with(".toml")) && // an EDF
+         text.find("://") == std::string::npos && text[0] != '-';
 }
 
 /// Prints what is wrong with one source of the request; remembers the first exit code.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/launch_chain/unknown_arguments.hpp"
 
+#include "core/model/container_engine.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::launch_chain {
@@ -28,9 +29,7 @@ bool has_word(std::string_view list, const std::string& word) {
 }
 
 bool is_image_name(std::string_view text) {
-  for (const std::string_view end : {".sif", ".simg", ".img", ".sqsh", ".squashfs"})
-    if (text.ends_with(end)) return true;
-  return text.find("://") != std::string_view::npos;
+  return model::has_image_ending(text) || text.find("://") != std::string_view::npos;
 }
 
 bool is_python(std::string_view program) {

@@ -234,5 +234,7 @@ const EngineRow* find_engine_option(std::string_view option);
 std::vector<std::string> engine_variables(std::initializer_list<std::string_view> ends);
 /// The engine whose image or whose binds an option of Slurm names; nothing where it is none such.
 const EngineRow* find_image_option(std::string_view option);
+/// True if the end of the name is that of an image file.
+bool has_image_ending(std::string_view name);
 
 } // namespace hpcml::model

@@ -21,12 +21,6 @@ bool is_path_of_system(const std::string& path) {
   return false;
 }
 
-bool names_image_file(const std::string& text) {
-  for (const std::string_view end : {".sif", ".simg", ".img", ".sqsh", ".squashfs"})
-    if (text.ends_with(end)) return true;
-  return false;
-}
-
 std::optional<std::string> image_for_engine(const std::string& image, model::ImageForm form,
                                             const model::EngineRow& engine) {
   const auto* end = engine.takes.begin() + engine.taken;

@@ -15,9 +15,6 @@ model::ImageForm image_form_of(const std::string& text, const model::EngineRow* 
 /// True for a directory of the old nodes' operating system: a bind of it fails if the new nodes lack it.
 bool is_path_of_system(const std::string& path);
 
-/// True if the end of the name is that of an image file, although its directory is in a variable.
-bool names_image_file(const std::string& text);
-
 /// The image as the engine names it; nothing where it cannot take it.
 std::optional<std::string> image_for_engine(const std::string& image, model::ImageForm form,
                                             const model::EngineRow& engine);

@@ -45,7 +45,7 @@ public:
     }
     const diag::TextRange place = image->word.place;
     const auto text = image->word.text();
-    const auto source = image->word.known() || !(image->of_family || names_image_file(text))
+    const auto source = image->word.known() || !(image->of_family || model::has_image_ending(text))
                             ? std::nullopt
                             : rebuilt(image->word);
     if (!image->word.known() && !source)
@@ -58,8 +58,8 @@ public:
     for (const auto& rule : x_porting.to.containers) {
       const auto& engine = model::row_of(rule.engine);
       const auto name = image_for_engine(text, image->form, engine);
-      if (!name ||
-          (source && (image->of_family && !names_image_file(text) ? engine.family.empty() : engine.by_slurm)))
+      if (!name || (source && (image->of_family && !model::has_image_ending(text) ? engine.family.empty()
+                                                                                  : engine.by_slurm)))
         continue;
       take(*name, place);
       evaluate(*name, place);

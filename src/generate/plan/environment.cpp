@@ -3,6 +3,7 @@
 #include "generate/plan/environment.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 #include "core/model/gpu_arch.hpp"
@@ -236,6 +237,10 @@ std::string place_in_scratch(const model::Site& site, const std::string& variabl
 
 namespace {
 
+/// Variables of the models' caches, and the names of their directories.
+constexpr std::array<std::pair<const char*, const char*>, 2> k_model_caches = {
+    {{"HF_HOME", "huggingface"}, {"TORCH_HOME", "torch"}}};
+
 /// Models do not fit into a home's quota: their caches go to scratch, where the profile knows one that is the
 /// user's own.
 void place_models(const RequestWithLaunch& input, bool shows_scratch, StepResult<Software>& result) {
@@ -254,7 +259,7 @@ void place_models(const RequestWithLaunch& input, bool shows_scratch, StepResult
                     input.site.name),
         reason);
   else
-    for (const auto& [name, directory] : {std::pair{"HF_HOME", "huggingface"}, {"TORCH_HOME", "torch"}})
+    for (const auto& [name, directory] : k_model_caches)
       result.value.env.push_back(
           {name, place_in_scratch(input.site, name, directory), true, ValueScope::batch, storage.origin});
   if (site_rules::is_offline(input.site, input.placement.place.partitions))
@@ -299,11 +304,12 @@ void leave_to_script(const model::ImportedBody& body, std::vector<PlannedEnv>& e
     return std::any_of(body.pieces.begin(), body.pieces.end(),
                        [&](const auto& piece) { return assigns(piece.text, name); });
   };
-  const bool sets_caches = sets("XDG_CACHE_HOME"); // HF_HOME and TORCH_HOME are in it by default
+  const bool sets_caches = sets("XDG_CACHE_HOME"); // those of the models are in it by default
   std::erase_if(env, [&](const PlannedEnv& variable) {
     const auto& name = variable.name;
     if (!variable.expression || !variable.value.starts_with("${" + name + ":-")) return false;
-    return sets(name) || (sets_caches && (name == "HF_HOME" || name == "TORCH_HOME"));
+    return sets(name) || (sets_caches && std::any_of(k_model_caches.begin(), k_model_caches.end(),
+                                                     [&](const auto& cache) { return cache.first == name; }));
   });
 }
 
