@@ -35,6 +35,7 @@ struct ImportedBody {
   std::vector<ImportedPiece> pieces;
   std::vector<std::string> modules = {}; ///< that its text loads
   bool own_environment = false;          ///< the script activates one: the site's own is not put next to it
+  bool may_set_up_python = false;        ///< its commands may, or a launch names its Python or its image
   std::vector<std::string> agent_options = {}; ///< of the torchrun or accelerate that stays, as shell text
   unsigned least_nodes = 0; ///< the old torchrun was content with this many; 0: it wanted all
 };

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <set>
 
+#include "core/launch_chain/unknown_arguments.hpp"
 #include "core/model/launcher.hpp"
 #include "core/shell/shell_names.hpp"
 #include "core/util/text.hpp"
@@ -14,6 +15,7 @@
 #include "generate/import_script/import_numbers.hpp"
 #include "generate/import_script/import_state.hpp"
 #include "generate/import_script/layout_arithmetic.hpp"
+#include "generate/import_script/python_setup.hpp"
 #include "generate/import_script/request_variables.hpp"
 #include "generate/import_script/visible_devices.hpp"
 
@@ -25,6 +27,13 @@ std::string first_word(const shell::SyntaxNode& node) {
       node.words.front().parts.size() != 1)
     return {};
   return node.words.front().parts.front().text;
+}
+
+/// Whether the launch's Python is not the first one in PATH, or may not be: `.venv/bin/python`, `run.sh`.
+bool names_python(const model::ImportedLaunch& launch) {
+  return !launch.image.empty() || launch.command.empty() ||
+         !launch_chain::is_python(launch.command.front()) ||
+         launch.command.front().find('/') != std::string::npos;
 }
 
 class BodyPorter {
@@ -46,6 +55,10 @@ public:
     x_edits = keep_old_numbers(x_porting, x_cuts, x_launches, sizes);
     cut_comments(program);
     auto body = pieces();
+    body.may_set_up_python = may_set_up_python(program, x_cuts) ||
+                             std::any_of(x_launches.begin(), x_launches.end(), [](const FoundLaunch& launch) {
+                               return !launch.is_helper && names_python(launch.program);
+                             });
     replace_vendor_tools(x_porting, body);
     return body;
   }
@@ -170,8 +183,7 @@ private:
     if (word != "source" && word != "." && word != "conda" && word != "mamba" && word != "micromamba")
       return false;
     if (node.words.size() < 2) return false;
-    std::string text;
-    for (const auto& part : node.words[1].parts) text += part.text;
+    const auto text = word_text(node.words[1]);
     return word == "conda" || word == "mamba" || word == "micromamba"
                ? text == "activate"
                : text.ends_with("/activate") || text == "activate";

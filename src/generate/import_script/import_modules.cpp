@@ -13,12 +13,6 @@ namespace {
 
 std::string base_of(const std::string& module) { return module.substr(0, module.find('/')); }
 
-std::string text_of(const shell::Word& word) {
-  std::string text;
-  for (const auto& part : word.parts) text += part.text;
-  return text;
-}
-
 void add_module(ImportState& porting, const std::string& module) {
   auto& modules = porting.result.job.modules;
   const bool known =
@@ -61,6 +55,12 @@ std::vector<std::string> loaded_of(std::vector<std::string> words, bool is_short
 
 } // namespace
 
+std::string word_text(const shell::Word& word) {
+  std::string text;
+  for (const auto& part : word.parts) text += part.text;
+  return text;
+}
+
 std::vector<std::string> usual_modules(const model::Site& site) {
   std::vector<std::string> usual;
   for (const auto& rule : site.modules) usual.insert(usual.end(), rule.load.begin(), rule.load.end());
@@ -70,11 +70,12 @@ std::vector<std::string> usual_modules(const model::Site& site) {
 
 std::vector<std::string> loaded_modules(const shell::SyntaxNode& node) {
   if (node.kind != shell::SyntaxNode::Kind::simple || node.words.empty()) return {};
-  const auto program = text_of(node.words.front());
+  const auto program = word_text(node.words.front());
   if (program != "module" && program != "ml") return {};
   std::vector<std::string> words;
   for (std::size_t i = 1; i < node.words.size(); ++i)
-    if (const auto word = text_of(node.words[i]); !word.empty() && word.front() != '-') words.push_back(word);
+    if (const auto word = word_text(node.words[i]); !word.empty() && word.front() != '-')
+      words.push_back(word);
   return loaded_of(words, program == "ml");
 }
 

@@ -12,6 +12,9 @@ namespace hpcml::import_script {
 
 struct ImportState;
 
+/// The text of a word, with expansions as written.
+std::string word_text(const shell::Word& word);
+
 /// All modules that the site's own environments load.
 std::vector<std::string> usual_modules(const model::Site& site);
 

@@ -2,9 +2,7 @@
 #include "generate/plan/software.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
-#include <string_view>
 
 #include "core/model/site_queries.hpp"
 #include "core/util/one_line.hpp"
@@ -107,24 +105,6 @@ void check_variable(const RequestWithLaunch& input, const char* option, const st
       fmt::format("use the whole path, or set the variable: --env {}=PATH", name));
 }
 
-/// Whether an imported script may set up a Python environment by its own commands, or names its Python or its
-/// image in the launch.
-bool may_set_up_python(const model::ImportedBody& body) {
-  static constexpr std::array<std::string_view, 10> k_signs = {
-      "activate", "conda", "mamba", "PATH=", "source ", ". ", "module ", "ml ", "venv", "pip install"};
-  if (body.own_environment) return true;
-  return std::any_of(body.pieces.begin(), body.pieces.end(), [](const model::ImportedPiece& piece) {
-    const auto& command = piece.launch.command;
-    const bool names_python =
-        !piece.launch.image.empty() ||
-        (!command.empty() && (util::base_name(command.front()).find("python") == std::string::npos ||
-                              command.front().find_first_of("/$") != std::string::npos));
-    return names_python || std::any_of(k_signs.begin(), k_signs.end(), [&](std::string_view sign) {
-             return piece.text.find(sign) != std::string::npos;
-           });
-  });
-}
-
 /// What the site recommends for a Python program when the request names no environment.
 void plan_default_python(const RequestWithLaunch& input, StepResult<Software>& result) {
   for (const auto& rule : input.site.python) {
@@ -137,7 +117,7 @@ void plan_default_python(const RequestWithLaunch& input, StepResult<Software>& r
       continue;
     return add_modules(result, rule.modules, rule.origin);
   }
-  if (input.job.body && may_set_up_python(*input.job.body))
+  if (input.job.body && input.job.body->may_set_up_python)
     return result.remarks.note(
         "no Python environment is requested: the script uses the python in PATH or what "
         "its own commands load; use --venv or --conda to set one",

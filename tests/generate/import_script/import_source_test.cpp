@@ -112,6 +112,9 @@ TEST_CASE("an import without a Python environment is reported") {
   };
   CHECK(warns("module load PyTorch/2.3\nsrun python x.py"));
   CHECK(warns("echo start\nsrun python3 -u x.py"));
+  CHECK(warns("echo 'no conda activate yet' # PATH=\nsrun python x.py"));
+  CHECK(warns("cat >note <<E\nsource env\nE\nsrun mkdir d\nsrun python x.py"));
+  CHECK_FALSE(warns("python -m venv e\nsrun python x.py"));
   CHECK_FALSE(warns("source /e/bin/activate\nsrun python x.py"));
   CHECK_FALSE(warns("export PATH=/e/bin:$PATH\nsrun python x.py"));
   CHECK_FALSE(warns("if true; then conda activate e; fi\nsrun python x.py"));
