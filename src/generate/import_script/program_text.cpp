@@ -99,6 +99,15 @@ bool passes_local_rank_option(const Link& agent) {
          (!launcher->local_rank_module.empty() && agent.module == launcher->local_rank_module);
 }
 
+/// Returns the text without spaces around it and without the `\` that continued its last line: before the
+/// quote that now follows, it would be the quote's.
+std::string without_continuation(std::string_view text) {
+  const auto trimmed = util::trim(text);
+  const auto end = trimmed.find_last_not_of('\\') + 1; // npos + 1 is 0
+  const bool continues = (trimmed.size() - end) % 2 == 1;
+  return std::string(continues ? util::trim(trimmed.substr(0, trimmed.size() - 1)) : trimmed);
+}
+
 /// Returns the place of the first word that is written in the script itself.
 std::size_t first_place(const std::vector<Argument>& words) {
   for (const auto& word : words)
@@ -265,7 +274,7 @@ private:
     if ((quote != '\'' && quote != '"') || x_text[last] != quote || agent->place.offset <= begin)
       return std::nullopt;
     auto before = std::string(x_text.substr(begin + 1, agent->place.offset - begin - 1));
-    auto program = std::string(util::trim(x_text.substr(first, last - first)));
+    auto program = without_continuation(x_text.substr(first, last - first));
     if (util::trim(before).empty()) before.clear();
     const bool alone =
         !with_others && util::replace_all(program, "\\\n", " ").find_first_of(";|&<>\n") == std::string::npos;

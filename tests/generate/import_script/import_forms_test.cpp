@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Scripts without a launcher that is read: what stays in the batch script, and what is rejected with a
+// reason.
+#include "generate/import_script/import_helper.hpp"
+
+using namespace hpcml;
+using namespace hpcml::test;
+
+TEST_CASE("a continued line before a closing quote is closed") {
+  const auto script = written(job("-N 2 --ntasks-per-node=1 --gres=gpu:4",
+                                  "export A=$(cat f)\nsrun bash -c \"torchrun --nnodes=2 --nproc_per_node=4 "
+                                  "x.py \\\n  $A \\\n  \"\necho b"),
+                              "narval");
+  CHECK(has(script, "x.py \\\n  $A\"\necho b"));
+}
