@@ -115,12 +115,20 @@ public:
                       util::join(x_planned, ", "), site_id()),
           "add --explain to hpcml gen to see the new values");
     if (!x_job.qos) choose_qos();
+    if (!x_request.has("output")) keep_default_log();
   }
 
 private:
   model::Origin origin(const std::string& option) const { return x_porting.origin("--" + option); }
   void keep(model::Known<std::string>& target, const slurm::OptionSetting& setting) {
     target = model::Sourced<std::string>{setting.value.value_or(""), origin(setting.option)};
+  }
+
+  /// Slurm's own name of the log, by which the script may find it: the option changes nothing.
+  void keep_default_log() {
+    x_job.output = model::Sourced<std::string>{x_request.has("array") ? "slurm-%A_%a.out" : "slurm-%j.out",
+                                               x_porting.origin("the default log")};
+    x_porting.result.intent.options.insert("output");
   }
 
   void add_planned(const slurm::OptionSetting& setting) {
