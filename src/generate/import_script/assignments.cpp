@@ -30,15 +30,24 @@ void note(ImportState& porting, const AssignmentStatement& assigning, const std:
                hint);
 }
 
-/// A rank's variable that stays is the script's own commands' alone: exported it would contradict the
-/// launcher. False where there is none.
+/// Settings that srun reads as its options.
+constexpr std::array<std::string_view, 3> k_of_srun = {"SRUN_CPUS_PER_TASK", "SLURM_CPU_BIND",
+                                                       "SLURM_CPU_BIND_TYPE"};
+
+/// Whether only the new script may set the variable for ranks and steps.
+bool is_of_steps(const std::string& name) {
+  return is_rank_variable(name) || util::contains(k_of_srun, std::string_view(name));
+}
+
+/// A variable of ranks or steps that stays is the script's own commands' alone: exported it would contradict
+/// the launcher or the new options of srun. False where there is none.
 bool keep_from_ranks(ImportState& porting, TextCuts& cuts, const AssignmentStatement& assigning, bool inner) {
   constexpr std::string_view c_export = "export ";
-  if (std::none_of(assigning.names.begin(), assigning.names.end(), is_rank_variable)) return false;
+  if (std::none_of(assigning.names.begin(), assigning.names.end(), is_of_steps)) return false;
   const auto text = text_of(porting, assigning);
   const auto names = util::join(assigning.names, ", ");
   if (!text.starts_with(c_export) ||
-      !std::all_of(assigning.names.begin(), assigning.names.end(), is_rank_variable)) {
+      !std::all_of(assigning.names.begin(), assigning.names.end(), is_of_steps)) {
     note(porting, assigning,
          fmt::format("{} stays exported as in the script, but hpcml launch exits if it differs from the "
                      "rank's own value",
@@ -81,9 +90,8 @@ bool drop_device_list(ImportState& porting, TextCuts& cuts, const AssignmentStat
 } // namespace
 
 bool is_owned(const std::string& name) {
-  static constexpr std::array<std::string_view, 6> k_names = {"MASTER_ADDR",     "MASTER_PORT",
-                                                              "OMP_NUM_THREADS", "SRUN_CPUS_PER_TASK",
-                                                              "SLURM_CPU_BIND",  "SLURM_CPU_BIND_TYPE"};
+  static constexpr std::array<std::string_view, 3> k_names = {"MASTER_ADDR", "MASTER_PORT",
+                                                              "OMP_NUM_THREADS"};
   static const auto c_of_images = model::engine_variables({"_BIND"});
   // Of the old network, its adapters and its nodes' disks; how ranks communicate is the program's affair.
   static constexpr std::array<std::string_view, 22> k_prefixes = {
@@ -95,7 +103,8 @@ bool is_owned(const std::string& name) {
   const auto is_in = [&](const auto& names) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  return is_in(k_names) || is_in(c_of_images) || is_in(k_rank_variables) || is_device_list(name) ||
+  return is_in(k_names) || is_in(k_of_srun) || is_in(c_of_images) || is_in(k_rank_variables) ||
+         is_device_list(name) ||
          std::any_of(k_prefixes.begin(), k_prefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }

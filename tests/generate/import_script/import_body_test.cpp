@@ -67,6 +67,8 @@ TEST_CASE("A rank's variable that a script exports anywhere is kept from the ran
        "MASTER_PORT is removed"},
       {"export MASTER_PORT=1 &&\n  export WORLD_SIZE=8 || exit", "\ntrue &&\n  true || exit\n",
        "WORLD_SIZE is removed"},
+      {"export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK\necho $SRUN_CPUS_PER_TASK",
+       "\nSRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK\necho", "SRUN_CPUS_PER_TASK stays for the script's own"},
       {"module load old/1 && echo loaded", "\ntrue && echo loaded\n", ""},
   };
   for (const auto& row : rows) {
