@@ -374,6 +374,31 @@ private:
     return program;
   }
 
+  /// A launch that stays in the batch script: without its launcher, and with as many GPUs as it had.
+  void change_in_batch(const FoundLaunch& launch) {
+    if (launch.is_helper) return x_cuts.cut({launch.begin, launch.program_begin});
+    const auto& prefixes = launch.launch->command->prefixes;
+    const bool is_first =
+        std::all_of(prefixes.begin(), prefixes.end(), [](const auto& prefix) { return prefix == "time"; });
+    if (x_porting.batch_gpus == 0) return;
+    const auto* node = target_node(x_porting);
+    const bool amd = node && node->gpu && node->gpu->vendor == model::GpuVendor::amd;
+    const std::string name = amd ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES";
+    std::vector<std::string> devices;
+    for (unsigned i = 0; i < x_porting.batch_gpus; ++i) devices.push_back(std::to_string(i));
+    const auto setting = name + "=" + util::join(devices, ",");
+    if (!is_first)
+      return x_porting.warn({launch.begin, launch.end - launch.begin}, "port/gpus",
+                            fmt::format("'{}' sees all GPUs of its node on {}, which the batch script gets",
+                                        shown_command(launch), x_porting.to.id),
+                            fmt::format("use export {} before it in the script", setting));
+    x_cuts.insert(launch.begin, setting + " ");
+    x_porting.note({launch.begin, launch.end - launch.begin}, "port/gpus",
+                   fmt::format("{} is set for '{}', because the batch script sees all GPUs of its node on {}",
+                               name, shown_command(launch), x_porting.to.id),
+                   "add --gpus-per-node N to hpcml gen to use more of them");
+  }
+
   model::ImportedBody pieces() {
     model::ImportedBody body;
     body.file = x_porting.file;
@@ -382,12 +407,11 @@ private:
     body.agent_options = x_porting.agent_options;
     body.least_nodes = x_porting.least_nodes;
     body.pieces.emplace_back();
+    for (const auto& launch : x_launches)
+      if (launch.in_batch) change_in_batch(launch);
     std::size_t at = 0;
     for (const auto& launch : x_launches) {
-      if (launch.in_batch) {
-        if (launch.is_helper) x_cuts.cut({launch.begin, launch.program_begin});
-        continue;
-      }
+      if (launch.in_batch) continue;
       body.pieces.back().text += x_cuts.rest(at, launch.begin);
       body.pieces.back().launch = edited(launch.program);
       body.pieces.emplace_back();

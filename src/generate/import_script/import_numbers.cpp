@@ -152,4 +152,27 @@ void replace_vendor_tools(ImportState& porting, model::ImportedBody& body) {
                              tool.before, tool.after, porting.to.id, tool.after));
 }
 
+std::string counting_argument(const FoundLaunch& found) {
+  static constexpr std::array<std::string_view, 15> k_names = {
+      "nodes",         "num_nodes",         "num-nodes",     "nnodes", "num_machines", "gpus",
+      "num_gpus",      "num-gpus",          "ngpus",         "n_gpus", "devices",      "gpus_per_node",
+      "gpus-per-node", "num_gpus_per_node", "ngpus_per_node"};
+  const auto& words = found.command;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    // "--devices 4", "--trainer.devices=4", "trainer.devices=4".
+    const auto equals = words[i].find('=');
+    const bool option = words[i].starts_with("--");
+    if (!option && equals == std::string::npos) continue;
+    auto name = words[i].substr(0, equals);
+    name.erase(0, name.find_first_not_of("-+"));
+    name.erase(0, name.rfind('.') + 1); // npos + 1 is 0
+    if (std::find(k_names.begin(), k_names.end(), name) == k_names.end()) continue;
+    const auto value = equals != std::string::npos ? words[i].substr(equals + 1)
+                       : i + 1 < words.size()      ? words[i + 1]
+                                                   : "";
+    if (util::parse_unsigned(value)) return equals != std::string::npos ? words[i] : words[i] + " " + value;
+  }
+  return {};
+}
+
 } // namespace hpcml::import_script

@@ -25,4 +25,7 @@ std::vector<TextEdit> keep_old_numbers(ImportState& porting, TextCuts& cuts,
 /// print the same kind of table.
 void replace_vendor_tools(ImportState& porting, model::ImportedBody& body);
 
+/// Returns the arguments of a program with a number of nodes or GPUs, which do not follow the new numbers.
+std::string counting_argument(const FoundLaunch& found);
+
 } // namespace hpcml::import_script

@@ -9,6 +9,7 @@
 #include "core/launch_chain/unknown_arguments.hpp"
 #include "core/model/container_engine.hpp"
 #include "core/util/text.hpp"
+#include "generate/import_script/batch_program.hpp"
 #include "generate/import_script/import_state.hpp"
 #include "generate/import_script/program_text.hpp"
 
@@ -238,17 +239,23 @@ void report_site_program(ImportState& porting, const FoundLaunch& found) {
 class ProgramSelection {
 public:
   ProgramSelection(const ImportState& porting, const std::vector<Launch>& launches,
-                   const SizeEvaluator& sizes)
+                   const shell::ScriptCommands& listing, const SizeEvaluator& sizes)
       : x_porting(porting), x_sizes(sizes),
         x_has_program(std::any_of(launches.begin(), launches.end(), is_program)),
+        x_batch_program(x_has_program ? nullptr : find_batch_program(launches, listing)),
         x_has_step(std::any_of(launches.begin(), launches.end(), [&](const Launch& launch) {
           return is_started(launch, !x_has_program) && (launch.step() || launch.agent());
         })) {}
   bool is_helper(const Launch& launch) const {
-    return x_has_program && is_sized_helper(x_porting, launch, x_sizes);
+    return (x_has_program || x_batch_program) && is_sized_helper(x_porting, launch, x_sizes);
+  }
+  /// Whether it is a command of the batch script that may start ranks and steps itself.
+  bool is_unread(const Launch& launch) const {
+    return &launch == x_batch_program && launch.last().program != "python";
   }
   bool holds(const Launch& launch) const {
-    if (is_helper(launch)) return true;
+    if (is_helper(launch) || &launch == x_batch_program) return true;
+    if (x_batch_program) return false;
     if (!is_started(launch, !x_has_program)) return false;
     // Inside `bash -c` only an agent is taken out; any other program stays in the shell that it was written
     // for.
@@ -258,7 +265,9 @@ public:
 private:
   const ImportState& x_porting;
   const SizeEvaluator& x_sizes;
-  bool x_has_program, x_has_step;
+  bool x_has_program;
+  const Launch* x_batch_program; ///< if there is no other program
+  bool x_has_step;
 };
 
 /// The launch's program; nothing, and reported, if it is ambiguous.
@@ -313,7 +322,7 @@ std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<L
                                        const shell::ScriptCommands& listing, const shell::SyntaxNode& tree,
                                        const SizeEvaluator& sizes) {
   std::vector<FoundLaunch> found;
-  const ProgramSelection selection(porting, launches, sizes);
+  const ProgramSelection selection(porting, launches, listing, sizes);
   for (const auto& launch : launches) {
     const auto* top = selection.holds(launch) ? top_of(launch, launches, listing.commands.data()) : nullptr;
     if (!top) continue;
@@ -337,7 +346,8 @@ std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<L
     }
     set_program(launch_found, *program);
     launch_found.is_helper = selection.is_helper(launch);
-    launch_found.in_batch = runs_in_batch(porting, launch_found, sizes);
+    launch_found.is_unread = selection.is_unread(launch);
+    launch_found.in_batch = launch_found.is_unread || runs_in_batch(porting, launch_found, sizes);
     if (before != found.end()) found.erase(before);
     found.push_back(std::move(launch_found));
   }

@@ -7,6 +7,7 @@
 #include "core/model/launcher.hpp"
 #include "core/model/launcher_row.hpp"
 #include "core/util/text.hpp"
+#include "generate/import_script/import_numbers.hpp"
 #include "generate/import_script/import_state.hpp"
 
 namespace hpcml::import_script {
@@ -23,30 +24,6 @@ unsigned listed_gpus(const FoundLaunch& found) {
         return static_cast<unsigned>(1 + std::count(text.begin(), text.end(), ','));
     }
   return 0;
-}
-
-/// Returns the arguments of a program with a number of nodes or GPUs, which do not follow the new numbers.
-std::string counting_argument(const FoundLaunch& found) {
-  static constexpr std::array<std::string_view, 15> k_names = {
-      "nodes",         "num_nodes",         "num-nodes",     "nnodes", "num_machines", "gpus",
-      "num_gpus",      "num-gpus",          "ngpus",         "n_gpus", "devices",      "gpus_per_node",
-      "gpus-per-node", "num_gpus_per_node", "ngpus_per_node"};
-  const auto& words = found.command;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    // "--devices 4", "--trainer.devices=4", "trainer.devices=4".
-    const auto equals = words[i].find('=');
-    const bool option = words[i].starts_with("--");
-    if (!option && equals == std::string::npos) continue;
-    auto name = words[i].substr(0, equals);
-    name.erase(0, name.find_first_not_of("-+"));
-    name.erase(0, name.rfind('.') + 1); // npos + 1 is 0
-    if (std::find(k_names.begin(), k_names.end(), name) == k_names.end()) continue;
-    const auto value = equals != std::string::npos ? words[i].substr(equals + 1)
-                       : i + 1 < words.size()      ? words[i + 1]
-                                                   : "";
-    if (util::parse_unsigned(value)) return equals != std::string::npos ? words[i] : words[i] + " " + value;
-  }
-  return {};
 }
 
 /// Whether the script gives each rank its own GPU by hand: `export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID`.
@@ -251,6 +228,13 @@ private:
                      fmt::format("no srun starts '{}': it stays one process on the first of {}",
                                  shown_command(found), util::counted(shape.nodes, "node")),
                      "add srun before the program in the old script to start it on all nodes");
+    else if (found.is_unread)
+      x_porting.warn(
+          place_of_launch(found), "port/nodes",
+          fmt::format("hpcml does not read what '{}' starts: the batch script for {} runs it once, "
+                      "as before",
+                      shown_command(found), site_id()),
+          "check that its ranks and steps fit the nodes and GPUs of the new job");
     else
       x_porting.warn(place_of_launch(found), "port/nodes",
                      fmt::format("'{}' starts its own steps, so the batch script for {} runs it without srun",
@@ -343,11 +327,7 @@ private:
     unsigned on_node = ranks;
     unsigned nodes = shape.nodes;
     const auto counting = counting_argument(found);
-    if (most > 0 && each > most)
-      return x_porting.error(place_of_launch(found), "port/nodes",
-                             fmt::format("each process uses {}, but a node of {} has {}",
-                                         util::counted(each, "GPU"), site_id(), most),
-                             "use a site with enough GPUs per node, or request fewer GPUs per process");
+    if (most > 0 && each > most) return report_large_process(found, each, most);
     const bool fits = most == 0 || gpus <= most;
     const bool fill = fits && whole && most > gpus && ranks > 1 && nodes > 1 && counting.empty();
     if (ranks <= gpus && (!fits || fill)) {
@@ -362,13 +342,7 @@ private:
       note_chosen(x_porting.chosen.node_count * on_node, shape.nodes * ranks);
     else if (nodes != shape.nodes)
       note_spread(found, shape, nodes, new_gpus, counting);
-    if (whole && most > new_gpus && !x_porting.chosen.nodes)
-      x_porting.warn(
-          {}, "port/idle-gpus",
-          fmt::format("{} allocates whole nodes with {} each and charges for all, but the job leaves {} of "
-                      "each node idle",
-                      site_id(), util::counted(most, "GPU"), util::counted(most - new_gpus, "GPU")),
-          fmt::format("add --gpus-per-node {} to hpcml gen to use all of them, with more ranks", most));
+    if (whole && most > new_gpus && !x_porting.chosen.nodes) report_idle(found, most, new_gpus);
     set_nodes(nodes);
     set_layout({nodes, on_node, new_gpus});
     x_job.gpus_per_node = number(new_gpus, "the number of GPUs");
@@ -376,6 +350,30 @@ private:
       x_job.gpus_per_task = number(each, "the number of tasks");
     else if (on_node != new_gpus)
       x_job.tasks_per_node = number(on_node, "the number of tasks");
+  }
+
+  /// Jobs get whole nodes, with more GPUs than this one uses.
+  void report_idle(const FoundLaunch& found, unsigned most, unsigned gpus) {
+    if (found.in_batch) x_porting.batch_gpus = gpus;
+    x_porting.warn(
+        {}, "port/idle-gpus",
+        fmt::format("{} allocates whole nodes with {} each and charges for all, but the job leaves {} of "
+                    "each node idle",
+                    site_id(), util::counted(most, "GPU"), util::counted(most - gpus, "GPU")),
+        fmt::format("add --gpus-per-node {} to hpcml gen to use all of them, with more ranks", most));
+  }
+
+  /// A process, or a shell that starts some itself, needs more GPUs than a node has.
+  void report_large_process(const FoundLaunch& found, unsigned gpus, unsigned most) {
+    const auto count = util::counted(gpus, "GPU");
+    const bool starts_others = found.is_unread || check::is_shell(*found.launch);
+    x_porting.error(
+        place_of_launch(found), "port/nodes",
+        starts_others ? fmt::format("'{}' uses {} of one node by processes that hpcml does not "
+                                    "know, but a node of {} has {}",
+                                    shown_command(found), count, site_id(), most)
+                      : fmt::format("each process uses {}, but a node of {} has {}", count, site_id(), most),
+        "use a site with enough GPUs per node, or request fewer GPUs per process");
   }
 
   /// Notes the new layout for the arithmetic of the script, unless the request chooses its own.

@@ -40,6 +40,7 @@ struct ImportState {
   std::vector<std::string> agent_options = {}; ///< of the one agent that stays, as shell text
   unsigned least_nodes = 0; ///< number of `old_nodes` that an elastic agent required; 0: all
   unsigned old_nodes = 1;
+  unsigned batch_gpus = 0;                  ///< that programs of the batch script may see; 0: all of the node
   std::optional<NewLayout> new_layout = {}; ///< nothing: the request chooses it, or the site
   diag::LineTable lines = diag::LineTable(text);
 
@@ -87,6 +88,7 @@ struct FoundLaunch {
   const check::Launch* launch = nullptr;
   bool is_helper = false; ///< a tool that prepares the nodes: mkdir, tar, cp
   bool in_batch = false;  ///< the batch script itself runs it: no step is written for it
+  bool is_unread = false; ///< a script or a program that may start ranks and steps itself
   bool bare() const { return !launch->step() && !launch->agent(); }
 };
 

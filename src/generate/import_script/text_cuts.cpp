@@ -150,7 +150,8 @@ std::string TextCuts::rest(std::size_t begin, std::size_t end) {
             [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
   std::string text;
   for (const auto& range : x_cuts) {
-    if (range.end <= begin || range.begin >= end) continue;
+    const bool is_before = range.begin < begin && range.end <= begin;
+    if (is_before || range.begin >= end) continue;
     if (range.begin > begin) text += x_text.substr(begin, range.begin - begin);
     if (const auto instead = x_instead.find(range.begin); instead != x_instead.end() && range.begin >= begin)
       text += instead->second;

@@ -25,6 +25,7 @@ public:
   void cut(ByteRange range) { x_cuts.push_back(range); }
   /// Puts a text in its place.
   void replace(ByteRange range, std::string text);
+  void insert(std::size_t at, std::string text) { replace({at, at}, std::move(text)); }
   /// Removes a statement, with the rest of its lines if that is only spaces or a comment. If && or || joins
   /// it to another one, `true` replaces it.
   void cut_lines(ByteRange statement);

@@ -9,7 +9,53 @@ using namespace hpcml::test;
 namespace {
 const std::string k_one = "--nodes=1 --ntasks=1 --gres=gpu:1";
 
+/// The one error of an import: "line: message"; empty if there is none.
+std::string error_of(const import_script::ImportResult& result) {
+  for (const auto& finding : result.findings)
+    if (finding.severity == diag::Severity::error)
+      return std::to_string(finding.span.line) + ": " + finding.message;
+  return {};
+}
 } // namespace
+
+TEST_CASE("a project's script without srun stays in the batch script") {
+  for (const std::string line :
+       {"sh configs/train.sh", "bash -x run.sh --a 1", "./sbin/run.sh main.py --b", "source ./train.sh a b",
+        "t2t-decoder --model=m 2>> log", "if true; then time ./go.sh; fi"}) {
+    CAPTURE(line);
+    const auto text = job(k_one, "source ./env.sh\npushd /tmp\n" + line + "\nmv a b");
+    CHECK_THAT(written(text, "narval"), Catch::Contains("\n" + line + "\n"));
+    CHECK(reports(ported(text), "port/nodes", "hpcml does not read what"));
+  }
+}
+
+TEST_CASE("a script sees as many GPUs of a whole node") {
+  const std::string two = "--nodes=1 --ntasks=1 --gpus-per-node=2";
+  CHECK(has(written(job(two, "A=1 sh train.sh"), "lumi"), "\nA=1 ROCR_VISIBLE_DEVICES=0,1 sh train.sh\n"));
+  CHECK(has(written(job(two, "if ./prepare; then time ./train.sh a; fi"), "lumi"),
+            "time ROCR_VISIBLE_DEVICES=0,1 ./train.sh a; fi\n"));
+  CHECK(has(written(job(two, "sh train.sh"), "narval"), "\nsh train.sh\n"));
+  CHECK(has(written(job("--nodes=1 --gpus-per-node=8", "sh train.sh"), "lumi"), "\nsh train.sh\n"));
+}
+
+TEST_CASE("a Python file in a variable is a program") {
+  const auto script = written(job(k_one, "F=$1\npython $F --a"), "narval");
+  CHECK(has(script, "-- \\\n  python $F --a\n"));
+}
+
+TEST_CASE("commands that start no program are not imported") {
+  for (const std::string line :
+       {"echo a\nmkdir b", "sbatch child.sh", "source ./setup_env.sh", "bash -c 'ls'", "python -m pip list",
+        "pushd x\nconda activate y", "./run.sh &"})
+    CHECK(reports(ported(job(k_one, line)), "port/no-program", "starts no program"));
+}
+
+TEST_CASE("a shell's processes are not called one process") {
+  const std::string sizes = "--nodes=1 --ntasks=1 --gres=gpu:8";
+  for (const std::string line : {"sh train.sh", "srun bash -c \"$COMMAND\""})
+    CHECK_THAT(error_of(ported(job(sizes, line))), Catch::Contains("uses 8 GPUs of one node by processes"));
+  CHECK_THAT(error_of(ported(job(sizes, "python x.py"))), Catch::Contains("each process uses 8 GPUs"));
+}
 
 TEST_CASE("a script without --output keeps Slurm's log name") {
   CHECK(has(written(job(k_one, "python x.py\nmv slurm-$SLURM_JOB_ID.out d"), "narval"),
