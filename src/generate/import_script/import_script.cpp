@@ -13,6 +13,7 @@
 #include "generate/import_script/import_state.hpp"
 #include "generate/import_script/request_variables.hpp"
 #include "generate/import_script/source_site.hpp"
+#include "generate/import_script/unsupported_forms.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -92,23 +93,6 @@ std::string foreign_shell(std::string_view text) {
     if (!name.empty() && name != "env" && name.front() != '-') break;
   }
   return util::contains(k_like_bash, std::string_view(name)) ? std::string() : name;
-}
-
-/// Reports why no program is imported, at the first srun whose program is unknown.
-void report_no_program(ImportState& porting, const shell::ScriptCommands& listing) {
-  for (const auto& command : listing.commands)
-    if (command.name() == "srun" && std::any_of(command.words.begin(), command.words.end(),
-                                                [](const auto& word) { return !word.known(); }))
-      return porting.error(
-          command.place, "port/no-program",
-          fmt::format("the program that srun starts in line {} of {} is known only when the "
-                      "script runs",
-                      porting.lines.number_at(command.place.offset), porting.file),
-          "add the program's name to the script, or run hpcml gen -- PROGRAM without --from");
-  porting.error(
-      {}, "port/no-program",
-      fmt::format("{} starts no program that hpcml gen --from can import", porting.file),
-      "add a line such as 'srun python train.py' to it, or run hpcml gen -- PROGRAM without --from");
 }
 
 /// Variables of a rank, as a starter of tasks sets them, and as every launcher of hpcml does.
@@ -255,6 +239,8 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   find_source(porting, requests[0], tree.program, catalogue, sizes);
   for (const auto& [option, setting] : requests[0].settings) porting.result.intent.options.insert(option);
   auto programs = find_programs(porting, launches, listing, tree.program, sizes);
+  refuse_array_ranks(porting, requests[0], tree.program, programs);
+  refuse_eval(porting, listing, programs);
   port_request(porting, requests[0]);
   if (programs.empty()) {
     if (!diag::has_errors(porting.result.findings)) report_no_program(porting, listing);

@@ -50,11 +50,51 @@ TEST_CASE("commands that start no program are not imported") {
     CHECK(reports(ported(job(k_one, line)), "port/no-program", "starts no program"));
 }
 
+TEST_CASE("an unknown command that may be the program is named") {
+  CHECK(error_of(ported(job(k_one, "./prepare.sh\n$COMMAND --a"))) ==
+        "4: the program that line 4 of old.sh starts is known only when the script runs");
+  CHECK_THAT(error_of(ported(job(k_one, "./prepare.sh\nsrun $COMMAND"))),
+             Catch::Contains("the program that srun starts in line 4"));
+  CHECK_THAT(error_of(ported(job(k_one, "./prepare.sh\neval $COMMAND"))), Catch::Contains("line 4"));
+  CHECK(error_of(ported(job(k_one, "eval \"$(pyenv init -)\"\n./run.sh a"))).empty());
+}
+
 TEST_CASE("a shell's processes are not called one process") {
   const std::string sizes = "--nodes=1 --ntasks=1 --gres=gpu:8";
   for (const std::string line : {"sh train.sh", "srun bash -c \"$COMMAND\""})
     CHECK_THAT(error_of(ported(job(sizes, line))), Catch::Contains("uses 8 GPUs of one node by processes"));
   CHECK_THAT(error_of(ported(job(sizes, "python x.py"))), Catch::Contains("each process uses 8 GPUs"));
+}
+
+TEST_CASE("array tasks that are ranks of one training are rejected") {
+  const std::string address = "export MASTER_ADDR=node1\n";
+  for (const std::string line :
+       {"export NODE_RANK=$SLURM_ARRAY_TASK_ID", "ID=$SLURM_ARRAY_TASK_ID\nexport RANK=$((ID - 1))",
+        "if [[ $SLURM_ARRAY_TASK_ID -eq 1 ]]; then export LOCAL_RANK=0; else export LOCAL_RANK=1; fi",
+        "case $SLURM_ARRAY_TASK_ID in 1) RANK=0 ;; 2) RANK=1 ;; esac"})
+    CHECK(reports(ported(job("--array=1-4 " + k_one, address + line + "\npython x.py")), "port/array",
+                  "the tasks of the array are the ranks of one training"));
+  CHECK(reports(ported(job("--array=0-3 " + k_one, "torchrun --nnodes=4 --node_rank=$SLURM_ARRAY_TASK_ID "
+                                                   "--nproc_per_node=1 --master_addr=n x.py")),
+                "port/array", "--node_rank"));
+}
+
+TEST_CASE("array tasks that train alone are imported") {
+  for (const std::string line :
+       {"export RANK=$SLURM_ARRAY_TASK_ID\npython x.py", "python x.py --rank $SLURM_ARRAY_TASK_ID",
+        "export MASTER_ADDR=localhost\nexport RANK=0\npython x.py $SLURM_ARRAY_TASK_ID",
+        "export MASTER_ADDR=localhost MASTER_PORT=$((2000 + SLURM_ARRAY_TASK_ID))\npython x.py"})
+    CHECK(error_of(ported(job("--array=1-4 " + k_one, line))).empty());
+}
+
+TEST_CASE("launches in a text for eval are rejected") {
+  for (const std::string line :
+       {"cmd=\"srun --ntasks=$N singularity exec --nv a.sif python x.py\"\neval $cmd",
+        "eval \"srun python x.py\"", "eval \"singularity exec a.sif ./x\""}) {
+    CAPTURE(line);
+    CHECK(reports(ported(job(k_one, "srun nvidia-smi\n" + line)), "port/eval", "eval runs '"));
+  }
+  CHECK(error_of(ported(job(k_one, "eval \"$(conda shell.bash hook)\"\npython x.py"))).empty());
 }
 
 TEST_CASE("a script without --output keeps Slurm's log name") {
