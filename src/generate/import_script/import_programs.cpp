@@ -75,6 +75,15 @@ bool is_sized_helper(const ImportState& porting, const Launch& launch, const Siz
   return sized || step->program != "srun" || !has_srun(porting.to) || sizes.tasks_per_node <= 1;
 }
 
+/// A tool that runs in an image before or after the programs, by the batch script: it goes into the new
+/// image.
+bool is_image_helper(const Launch& launch) {
+  return !launch.step() && !launch.agent() && launch.chain.front().role == check::Role::container &&
+         &launch.last() != &launch.chain.front() && !launch.command->parent &&
+         !launch.command->context.substitution && !launch.command->context.background &&
+         check::is_tool(launch);
+}
+
 /// A program of the script's own that starts steps itself: within a step these would wait for ever.
 bool starts_steps(const Launch& launch) {
   static constexpr std::array<std::string_view, 4> k_words = {"srun", "slurm", "mpirun", "submitit"};
@@ -242,12 +251,16 @@ public:
                    const shell::ScriptCommands& listing, const SizeEvaluator& sizes)
       : x_porting(porting), x_sizes(sizes),
         x_has_program(std::any_of(launches.begin(), launches.end(), is_program)),
+        x_has_image(
+            std::any_of(launches.begin(), launches.end(),
+                        [](const Launch& launch) { return is_program(launch) && launch.container(); })),
         x_batch_program(x_has_program ? nullptr : find_batch_program(launches, listing)),
         x_has_step(std::any_of(launches.begin(), launches.end(), [&](const Launch& launch) {
           return is_started(launch, !x_has_program) && (launch.step() || launch.agent());
         })) {}
   bool is_helper(const Launch& launch) const {
-    return (x_has_program || x_batch_program) && is_sized_helper(x_porting, launch, x_sizes);
+    return (x_has_image && is_image_helper(launch)) ||
+           ((x_has_program || x_batch_program) && is_sized_helper(x_porting, launch, x_sizes));
   }
   /// Whether it is a command of the batch script that may start ranks and steps itself.
   bool is_unread(const Launch& launch) const {
@@ -265,7 +278,7 @@ public:
 private:
   const ImportState& x_porting;
   const SizeEvaluator& x_sizes;
-  bool x_has_program;
+  bool x_has_program, x_has_image;
   const Launch* x_batch_program; ///< if there is no other program
   bool x_has_step;
 };
@@ -346,6 +359,7 @@ std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<L
     }
     set_program(launch_found, *program);
     launch_found.is_helper = selection.is_helper(launch);
+    if (launch_found.is_helper && is_image_helper(launch)) launch_found.program.once = true;
     launch_found.is_unread = selection.is_unread(launch);
     launch_found.in_batch = launch_found.is_unread || runs_in_batch(porting, launch_found, sizes);
     if (before != found.end()) found.erase(before);

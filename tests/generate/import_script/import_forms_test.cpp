@@ -112,3 +112,14 @@ TEST_CASE("a continued line before a closing quote is closed") {
                               "narval");
   CHECK(has(script, "x.py \\\n  $A\"\necho b"));
 }
+
+TEST_CASE("a tool in the program's image moves with it") {
+  const auto script = written(
+      job("--nodes=2 --ntasks-per-node=4 --gres=gpu:4",
+          "singularity exec --nv a.sif pip install -e x\nsrun singularity exec --nv a.sif python x.py\n"
+          "B=$(singularity exec b.sif cat f)"),
+      "narval");
+  CHECK(has(script, "--ntasks=1"));
+  CHECK(has(script, "\n  apptainer exec --nv a.sif pip install -e x\n"));
+  CHECK(has(script, "B=$(singularity exec b.sif cat f)"));
+}
