@@ -253,6 +253,18 @@ private:
           "remove --container, --venv, --conda or --wheelhouse from hpcml gen to keep the image");
     port_binds_of_request();
     report_kept_images();
+    if (x_porting.chosen.container) refuse_outside();
+  }
+
+  /// A program that stays in the batch script does not run in the image of the request.
+  void refuse_outside() {
+    for (const auto& found : x_programs)
+      if (found.in_batch && !found.is_helper)
+        return x_porting.error(
+            {found.begin, found.end - found.begin}, "port/container",
+            fmt::format("'{}' stays in the batch script, where it would run outside of the image of {}",
+                        shown_command(found), x_porting.chosen.environment),
+            "add srun before it in the old script, or start the image in that line");
   }
 
   /// Commands that stay as the script has them run in their old images.

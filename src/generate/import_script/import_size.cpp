@@ -329,7 +329,9 @@ private:
     const auto counting = counting_argument(found);
     if (most > 0 && each > most) return report_large_process(found, each, most);
     const bool fits = most == 0 || gpus <= most;
-    const bool fill = fits && whole && most > gpus && ranks > 1 && nodes > 1 && counting.empty();
+    // What an unread script starts may be for this number of nodes.
+    const bool may_change = counting.empty() && !found.is_unread;
+    const bool fill = fits && whole && most > gpus && ranks > 1 && nodes > 1 && may_change;
     if (ranks <= gpus && (!fits || fill)) {
       const unsigned world = nodes * ranks;
       on_node = most / each;
@@ -342,7 +344,7 @@ private:
       note_chosen(x_porting.chosen.node_count * on_node, shape.nodes * ranks);
     else if (nodes != shape.nodes)
       note_spread(found, shape, nodes, new_gpus, counting);
-    if (whole && most > new_gpus && !x_porting.chosen.nodes) report_idle(found, most, new_gpus);
+    if (whole) report_idle(found, most, new_gpus);
     set_nodes(nodes);
     set_layout({nodes, on_node, new_gpus});
     x_job.gpus_per_node = number(new_gpus, "the number of GPUs");
@@ -352,8 +354,9 @@ private:
       x_job.tasks_per_node = number(on_node, "the number of tasks");
   }
 
-  /// Jobs get whole nodes, with more GPUs than this one uses.
+  /// Jobs get whole nodes, which may have more GPUs than this one uses.
   void report_idle(const FoundLaunch& found, unsigned most, unsigned gpus) {
+    if (most <= gpus || x_porting.chosen.nodes) return;
     if (found.in_batch) x_porting.batch_gpus = gpus;
     x_porting.warn(
         {}, "port/idle-gpus",

@@ -13,7 +13,7 @@ const std::string k_one = "--nodes=1 --ntasks=1 --gres=gpu:1";
 std::string error_of(const import_script::ImportResult& result) {
   for (const auto& finding : result.findings)
     if (finding.severity == diag::Severity::error)
-      return std::to_string(finding.span.line) + ": " + finding.message;
+      return std::to_string(finding.location.line) + ": " + finding.message;
   return {};
 }
 } // namespace
@@ -27,6 +27,23 @@ TEST_CASE("a project's script without srun stays in the batch script") {
     CHECK_THAT(written(text, "narval"), Catch::Contains("\n" + line + "\n"));
     CHECK(reports(ported(text), "port/nodes", "hpcml does not read what"));
   }
+}
+
+TEST_CASE("a batch script's program does not run in an image") {
+  import_script::RequestOverrides chosen;
+  chosen.environment = "--container";
+  chosen.container = true;
+  CHECK_THAT(error_of(ported(job(k_one, "sh train.sh"), "narval", chosen)),
+             Catch::Contains("'sh train.sh' stays in the batch script, where it would run outside"));
+  chosen.environment = "--venv";
+  chosen.container = false;
+  CHECK(error_of(ported(job(k_one, "sh train.sh"), "narval", chosen)).empty());
+}
+
+TEST_CASE("an unread script keeps its number of nodes") {
+  const std::string sizes = "--nodes=2 --ntasks-per-node=4 --gpus-per-node=4";
+  CHECK(ported(job(sizes, "sh train.sh"), "lumi").job.nodes->value == 2);
+  CHECK(ported(job(sizes, "srun python x.py"), "lumi").job.nodes->value == 1);
 }
 
 TEST_CASE("a script sees as many GPUs of a whole node") {
