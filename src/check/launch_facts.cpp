@@ -61,6 +61,11 @@ bool is_own(const Launch& launch, const Link& link) {
   return link.place.offset >= whole.offset && link.place.offset < whole.offset + whole.length;
 }
 
+bool starts_python_file(const Launch& launch) {
+  const auto* python = launch.python();
+  return python && !python->operands.empty() && python->operands.front().text().ends_with(".py");
+}
+
 bool is_shell(const Launch& launch) {
   const auto& name = launch.last().program;
   return name == "bash" || name == "sh" || name == "env" || name == "source" || name == "eval";

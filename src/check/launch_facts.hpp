@@ -29,6 +29,8 @@ std::vector<EffectiveEnvVariable> seen_variables(const LintContext& subject,
 
 /// Whether the link's program is in the launch's own command, not in one around it.
 bool is_own(const Launch& launch, const Link& link);
+/// Whether the launch's last program is Python with a file: `python train.py`.
+bool starts_python_file(const Launch& launch);
 /// Whether the launch's last program is a shell: what matters are the commands in it.
 bool is_shell(const Launch& launch);
 /// Whether the launch's program is one that users run to look around, to copy or to make directories, on each

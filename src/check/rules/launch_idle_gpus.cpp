@@ -58,8 +58,7 @@ RuleMatches find(const LintContext& subject) {
     if (!python || launch.agent() || !python->module.empty() || !python->complete ||
         launch.command->context.background || launch.command->context.loop)
       continue;
-    if (python->operands.empty() || !python->operands[0].known() ||
-        !python->operands[0].text().ends_with(".py") || !trains(python->operands[0].text()) ||
+    if (!starts_python_file(launch) || !python->operands[0].known() || !trains(python->operands[0].text()) ||
         starts_its_own(subject, launch, *python))
       continue;
     const auto shape = shape_of(subject, launch);

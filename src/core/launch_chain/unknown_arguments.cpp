@@ -37,6 +37,8 @@ bool is_python(std::string_view program) {
   return name.starts_with("python") && name.find_first_not_of("0123456789.t", 6) == std::string::npos;
 }
 
+bool is_run_by_python(std::string_view program) { return is_python(program) || program.ends_with(".py"); }
+
 std::string program_name(const Argument& word) {
   const auto name = util::base_name(word.text());
   if (is_python(name)) return "python";

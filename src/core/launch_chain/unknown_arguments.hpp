@@ -29,6 +29,9 @@ bool has_subcommand_in_name(const model::ProgramSyntax& wrapper, std::string_vie
 /// Whether the program is Python: "python", "/usr/bin/python3.11", "python3.13t".
 bool is_python(std::string_view program);
 
+/// Whether Python runs the program: "python3", "train.py".
+bool is_run_by_python(std::string_view program);
+
 /// A program's name without its directory; "python3.11" is python.
 std::string program_name(const shell::Argument& word);
 

@@ -56,9 +56,9 @@ bool is_program(const Launch& launch) {
     return &last != &launch.chain.front() && !check::is_tool(launch);
   if (launch.step()) return !check::is_tool(launch) && &last != launch.step();
   // Without a step only Python programs are surely what the job is for.
-  return last.program == "python" && !last.operands.empty() &&
-         (last.operands.front().text().ends_with(".py") ||
-          (!last.module.empty() && last.module != "pip" && last.module != "venv"));
+  return check::starts_python_file(launch) ||
+         (last.program == "python" && !last.operands.empty() && !last.module.empty() &&
+          last.module != "pip" && last.module != "venv");
 }
 
 /// A step with a tool that gets the nodes ready, sized for the old nodes: it is sized for the new ones. One
@@ -97,8 +97,8 @@ bool starts_steps(const Launch& launch) {
 
 /// Whether a word can be a program by its looks alone.
 bool is_program_word(const std::string& text) {
-  return launch_chain::is_python(text) || text == "bash" || text == "sh" || text.ends_with(".py") ||
-         text.ends_with(".sh") || launch_chain::find_wrapper(util::base_name(text)) != nullptr;
+  return launch_chain::is_run_by_python(text) || text == "bash" || text == "sh" || text.ends_with(".sh") ||
+         launch_chain::find_wrapper(util::base_name(text)) != nullptr;
 }
 
 /// Whether the link has an option of which it is not known if the next word is its value.

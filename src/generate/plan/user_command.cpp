@@ -37,7 +37,7 @@ std::string program_of(const std::vector<std::string>& command) {
 
 bool is_python(const std::vector<std::string>& command) {
   return !command.empty() &&
-         (launch_chain::is_python(command[0]) || command[0].ends_with(".py") ||
+         (launch_chain::is_run_by_python(command[0]) ||
           (base_name(command[0]) == "env" && command.size() > 1 && launch_chain::is_python(command[1])));
 }
 
