@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "check/rule.hpp"
+#include "check/script_work.hpp"
 
 namespace hpcml::check {
 namespace safety_cd_rm {
@@ -20,20 +21,6 @@ bool removes_everything(const shell::Command& command) {
   return recursive && all;
 }
 
-bool stops_at_errors(const LintContext& subject, const shell::Command& command) {
-  if (shebang_line(subject.text).find(" -e") != std::string_view::npos) return true;
-  for (const auto& earlier : subject.listing.commands) {
-    if (&earlier == &command) return false;
-    if (earlier.name() != "set") continue;
-    for (const auto& word : earlier.arguments()) {
-      const auto text = word.text();
-      if (text == "errexit" || (text.size() > 1 && text[0] == '-' && text.find('e') != std::string::npos))
-        return true;
-    }
-  }
-  return false;
-}
-
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   const shell::Command* cd = nullptr;
@@ -43,10 +30,7 @@ RuleMatches find(const LintContext& subject) {
     if (!cd || command.context.uncalled || !removes_everything(command)) continue;
     // After "cd … &&" or "cd … || exit" it is safe.
     const auto end = cd->place.offset + cd->place.length;
-    const auto next = subject.text.find_first_not_of(" \t", end);
-    const bool handled =
-        next != std::string_view::npos && (subject.text[next] == '&' || subject.text[next] == '|');
-    if (handled || stops_at_errors(subject, *cd)) continue;
+    if (is_in_list(subject, *cd) || stops_at_errors(subject, *cd)) continue;
     hits.push_back({cd->place,
                     "if this cd fails, the rm below deletes the directory that the job was submitted from",
                     "use: cd … || exit 1",

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "check/script_work.hpp"
+
+#include <algorithm>
+
+#include "check/launch_facts.hpp"
+
+namespace hpcml::check {
+
+bool is_program(const shell::Command& command, std::string_view name) {
+  if (!command.program) return false;
+  const auto& pieces = command.words[*command.program].pieces;
+  if (pieces.size() != 1 || !pieces[0].known) return false;
+  const std::string_view text = pieces[0].text;
+  return text.ends_with(name) && (text.size() == name.size() || text[text.size() - name.size() - 1] == '/');
+}
+
+bool does_work(const Launch& launch) {
+  if (launch.command->context.substitution) return false;
+  if (launch.agent()) return true;
+  if (const auto* python = launch.python())
+    return python->module.empty() ? !python->operands.empty()
+                                  : python->module != "pip" && python->module != "venv";
+  return (launch.container() || launch.step()) && !is_utility(launch) && !is_shell(launch);
+}
+
+const Launch* first_work(const LintContext& subject) {
+  const auto found = std::find_if(subject.launches.begin(), subject.launches.end(), does_work);
+  return found == subject.launches.end() ? nullptr : &*found;
+}
+
+bool stops_at_errors(const LintContext& subject, const shell::Command& command) {
+  if (shebang_line(subject.text).find(" -e") != std::string_view::npos) return true;
+  for (const auto& earlier : subject.listing.commands) {
+    if (&earlier == &command) return false;
+    if (earlier.name() != "set") continue;
+    for (const auto& word : earlier.arguments()) {
+      const auto text = word.text();
+      if (text == "errexit" || (text.size() > 1 && text[0] == '-' && text.find('e') != std::string::npos))
+        return true;
+    }
+  }
+  return false;
+}
+
+bool is_in_list(const LintContext& subject, const shell::Command& command) {
+  const auto next = subject.text.find_first_not_of(" \t", command.place.offset + command.place.length);
+  return next != std::string_view::npos && (subject.text[next] == '&' || subject.text[next] == '|');
+}
+
+} // namespace hpcml::check

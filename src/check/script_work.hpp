@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// The commands of a script that do the job's work, and what happens if a command before them fails.
+#pragma once
+
+#include <string_view>
+
+#include "check/subject.hpp"
+
+namespace hpcml::check {
+
+/// True if the command's program has this name, also after a directory; faster than its name().
+bool is_program(const shell::Command& command, std::string_view name);
+/// True if the launch does the job's work: a python program, a launcher, a container or a step of these.
+bool does_work(const Launch& launch);
+/// The first launch that does the job's work; nothing where none does.
+const Launch* first_work(const LintContext& subject);
+/// True if the script stops when the command fails: after `set -e`.
+bool stops_at_errors(const LintContext& subject, const shell::Command& command);
+/// True if a list handles the exit code of the command: "cd run || exit 1".
+bool is_in_list(const LintContext& subject, const shell::Command& command);
+
+} // namespace hpcml::check
