@@ -10,7 +10,19 @@
 namespace hpcml::check {
 namespace safety_exit_code {
 
-constexpr std::array<std::string_view, 4> k_always_well = {"echo", "date", "printf", "true"};
+/// Commands that succeed whatever was before them.
+constexpr std::array<std::string_view, 14> k_always_well = {
+    "date", "deactivate", "echo", "free",  "hostname", "nvidia-smi", "printf",
+    "pwd",  "sacct",      "seff", "sleep", "squeue",   "true",       "uname"};
+
+/// True if the command only reports, or leaves an environment.
+bool succeeds_always(const shell::Command& command, std::string_view name) {
+  const auto words = command.arguments();
+  if (words.empty()) return util::contains(k_always_well, name);
+  const auto first = words[0].text();
+  return util::contains(k_always_well, name) || (name == "scontrol" && first == "show") ||
+         (name == "conda" && first == "deactivate");
+}
 
 /// Whether the words up to the place only print: `echo "exit code: $?"`.
 bool is_printed(std::string_view text, std::size_t at) {
@@ -207,8 +219,7 @@ RuleMatches find_hidden(const LintContext& subject, const shell::Command& last) 
   const auto name = *last.name();
   if (name == "wait") return find_wait(subject, last);
   const bool puts_away = util::contains(k_putting_away, std::string_view(name));
-  if (!puts_away && !util::contains(k_always_well, std::string_view(name)))
-    return find_repeated(subject, last);
+  if (!puts_away && !succeeds_always(last, name)) return find_repeated(subject, last);
   const auto* launch = last_work(subject, false);
   if (!launch) return {};
   return {

@@ -1,0 +1,3 @@
+#!/bin/bash
+exec python -u train.py
+echo finished

@@ -1,0 +1,3 @@
+#!/bin/bash
+exec srun python train.py
+cp -r out $HOME

@@ -1,0 +1,3 @@
+#!/bin/bash
+(exec python train.py)
+echo finished

@@ -1,0 +1,3 @@
+#!/bin/bash
+module list 2>/dev/null
+python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+python train.py
+conda deactivate

@@ -1,0 +1,3 @@
+#!/bin/bash
+srun python train.py
+scontrol show job $SLURM_JOB_ID

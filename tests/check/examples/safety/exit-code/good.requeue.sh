@@ -1,0 +1,3 @@
+#!/bin/bash
+python train.py
+scontrol requeue $SLURM_JOB_ID

@@ -1,0 +1,4 @@
+#!/bin/bash
+srun python train.py 2>&1 | tee train.log
+code=$?
+exit $code

@@ -1,0 +1,5 @@
+#!/bin/bash
+srun python train.py \
+  --message "echo"
+code=$?
+exit $code

@@ -1,0 +1,5 @@
+#!/bin/bash
+srun python train.py
+code=$?
+echo "end"
+exit $code
