@@ -58,8 +58,27 @@ bool may_bring_function(const shell::Command& command) {
          *name == "spack" || may_bring_conda(command);
 }
 
+/// Reports the directory of the active environment, where conda's own is meant.
+void find_prefix(const LintContext& subject, RuleMatches& hits) {
+  if (!std::binary_search(subject.names.begin(), subject.names.end(), std::string_view("CONDA_PREFIX")))
+    return;
+  for (const std::string_view path :
+       {"$CONDA_PREFIX/etc/profile.d/conda.sh", "${CONDA_PREFIX}/etc/profile.d/conda.sh"}) {
+    const auto at = subject.text.find(path);
+    if (at == std::string_view::npos || is_in_comment(subject.text, at)) continue;
+    hits.add(
+        {{at, path.size()},
+         "CONDA_PREFIX is the active environment: only the base environment has this file, and a batch job "
+         "may have none",
+         "use $(conda info --base)/etc/profile.d/conda.sh",
+         {},
+         diag::Severity::note});
+  }
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
+  find_prefix(subject, hits);
   const auto shebang = shebang_line(subject.text);
   if (shebang.find("bash") == std::string_view::npos || shebang.find(" -l") != std::string_view::npos ||
       shebang.find(" -i") != std::string_view::npos || shebang.find("--login") != std::string_view::npos)

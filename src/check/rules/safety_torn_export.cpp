@@ -15,12 +15,14 @@ namespace safety_torn_export {
 bool is_setting(std::string_view name) {
   static constexpr std::array<std::string_view, 5> k_beginnings = {"GLOO_", "MIOPEN_", "NCCL_", "RCCL_",
                                                                    "UCX_"};
-  static constexpr std::array<std::string_view, 19> k_names = {
+  static constexpr std::array<std::string_view, 21> k_names = {
       "CUBLAS_WORKSPACE_CONFIG",
       "CUDA_LAUNCH_BLOCKING",
       "HF_DATASETS_OFFLINE",
       "HF_HUB_OFFLINE",
       "HYDRA_FULL_ERROR",
+      "MASTER_ADDR",
+      "MASTER_PORT",
       "MKL_NUM_THREADS",
       "OMP_NUM_THREADS",
       "OPENBLAS_NUM_THREADS",
@@ -41,9 +43,22 @@ bool is_setting(std::string_view name) {
                      [&](auto beginning) { return name.starts_with(beginning); });
 }
 
+/// True if the text is one $(…) or $((…)).
+bool is_substitution(std::string_view text) {
+  text = util::trim(text);
+  if (!text.starts_with("$(") || !text.ends_with(')')) return false;
+  int depth = 0;
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == '(') ++depth;
+    if (text[i] == ')' && --depth == 0) return i + 1 == text.size();
+  }
+  return false;
+}
+
 /// True if the text is one word of the shell, which a comment may follow.
 bool is_one_word(std::string_view text) {
   if (text.empty()) return false;
+  if (is_substitution(text)) return true;
   const char quote = text[0] == '"' || text[0] == '\'' ? text[0] : ' ';
   const auto end = text.find(quote, 1);
   if (quote == ' ') {
@@ -72,6 +87,7 @@ bool is_only_mention(std::string_view text, std::string_view name, std::size_t p
 /// Reports settings of programs that the script assigns on a separate line and neither exports nor reads.
 void find_unexported(const LintContext& subject, RuleMatches& hits) {
   const auto text = subject.text;
+  if (std::none_of(subject.names.begin(), subject.names.end(), is_setting)) return; // most scripts
   if (!is_shell_script(text) || text.find("set -a") != std::string_view::npos ||
       text.find("allexport") != std::string_view::npos)
     return;

@@ -1,0 +1,4 @@
+#!/bin/bash
+module load miniconda3
+source "$CONDA_PREFIX/etc/profile.d/conda.sh"
+conda activate x

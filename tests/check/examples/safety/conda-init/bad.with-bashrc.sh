@@ -1,0 +1,3 @@
+#!/bin/bash
+conda init bash
+source ~/.bashrc

@@ -1,0 +1,3 @@
+#!/bin/bash
+# run conda init once on the login node
+conda info

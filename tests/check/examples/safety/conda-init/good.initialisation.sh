@@ -1,0 +1,3 @@
+#!/bin/bash
+eval "$(conda shell.bash hook)"
+conda activate x

@@ -1,0 +1,3 @@
+#!/bin/bash
+export JAVA_HOME="/opt/java:${JAVA_HOME}"
+python train.py

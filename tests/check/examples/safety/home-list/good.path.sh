@@ -1,0 +1,3 @@
+#!/bin/bash
+export PATH=$CUDA_HOME/bin:$PATH
+python train.py

@@ -1,0 +1,4 @@
+#!/bin/bash
+ml cuda
+export PATH=/opt/tool/bin
+python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+set PYTHONPATH=./
+srun python train.py

@@ -1,0 +1,2 @@
+#!/bin/csh
+set name=value

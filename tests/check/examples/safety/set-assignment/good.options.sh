@@ -1,0 +1,3 @@
+#!/bin/bash
+set -euo pipefail
+srun python train.py

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+conda install -y numpy
+python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+source activate torchenv
+python train.py
