@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH --time=10
+#SBATCH --chdir=/scratch/project_1
+cd train_sdf
+python test.py

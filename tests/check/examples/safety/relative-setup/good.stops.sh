@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH --time=10
+set -e
+cd train_sdf
+python test.py

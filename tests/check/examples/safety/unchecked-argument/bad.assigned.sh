@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+model=$1
+python train.py --model "$model"

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+data="$1"
+python train.py "$data"

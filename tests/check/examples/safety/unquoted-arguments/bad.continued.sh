@@ -1,0 +1,4 @@
+#!/bin/bash
+python train.py \
+  --epochs 3 \
+  $@

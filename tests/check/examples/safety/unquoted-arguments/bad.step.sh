@@ -1,0 +1,2 @@
+#!/bin/bash
+srun torchrun --standalone train.py $@

@@ -1,0 +1,5 @@
+#!/bin/bash
+for word in $@; do
+  echo $word
+done
+python train.py

@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH --time=10
+for seed in 1 2; do
+  python train.py --seed $seed
+done

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+read -r name < names.txt
+python train.py --name $name

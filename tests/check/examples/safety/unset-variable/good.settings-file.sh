@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+source settings.sh
+python train.py --ratio $ratio

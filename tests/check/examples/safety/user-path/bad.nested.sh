@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --time=10
+python train.py --data /gpfs/users/steinba/images --out /gpfs/users/${USER}/out
