@@ -2,8 +2,10 @@
 // Settings for the search of faults that slow every step.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "check/launch_facts.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_debug_settings {
@@ -19,6 +21,18 @@ constexpr std::array<Setting, 6> k_settings = {
      {"NCCL_DEBUG", "TRACE", "writes a line for every call"},
      {"NCCL_DEBUG_SUBSYS", "ALL", "writes a line for every collective"}}};
 
+/// True if the value of NCCL_DEBUG_SUBSYS includes all collectives: "INIT,COLL".
+bool has_collectives(const std::string& value) {
+  const auto parts = util::split(value, ',');
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const auto& part) { return part == "COLL" || part == "ALL"; });
+}
+
+bool is_setting(const Setting& setting, std::string_view name, const std::string& value) {
+  return setting.name == name &&
+         (setting.value == value || (name == "NCCL_DEBUG_SUBSYS" && has_collectives(value)));
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& seen :
@@ -26,12 +40,11 @@ RuleMatches find(const LintContext& subject) {
                                 "NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "TORCH_DISTRIBUTED_DEBUG"})) {
     if (!seen.value->known()) continue;
     const auto* found = std::find_if(k_settings.begin(), k_settings.end(), [&](const Setting& setting) {
-      return setting.name == seen.name && setting.value == seen.value->text();
+      return is_setting(setting, seen.name, seen.value->text());
     });
     if (found == k_settings.end() || is_explained(subject, seen.value->place)) continue;
     add_match(hits,
-              {seen.value->place,
-               std::string(found->name) + "=" + std::string(found->value) + " " + std::string(found->effect),
+              {seen.value->place, fmt::format("{}={} {}", found->name, seen.value->text(), found->effect),
                "remove it from real runs: it is for debugging only"});
   }
   return hits;

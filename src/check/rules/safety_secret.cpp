@@ -38,17 +38,21 @@ constexpr std::array<Kind, 12> k_kinds = {{{"hf_", 30, "Hugging Face"},
 constexpr std::array<std::string_view, 5> k_names = {"WANDB_API_KEY", "AWS_SECRET_ACCESS_KEY",
                                                      "COMET_API_KEY", "NEPTUNE_API_TOKEN", "login"};
 
-/// Not "hf_xxxxxxxxxx" or "hf_your_token": letters and digits mixed, as chance has it.
+/// Not "hf_xxxxxxxxxx" or "hf_your_token": letters and digits mixed, as chance has it, or letters of both
+/// cases, many of them capitals.
 bool looks_random(std::string_view token) {
   std::array<bool, 256> seen{};
   std::size_t distinct = 0;
+  std::size_t capitals = 0; // few in "MyTokenGoesHere"
   bool digit = false;
   for (const char c : token) {
     if (!seen[static_cast<unsigned char>(c)]) ++distinct;
     seen[static_cast<unsigned char>(c)] = true;
     digit = digit || is_digit(c);
+    if (c >= 'A' && c <= 'Z') ++capitals;
   }
-  return digit && distinct >= 10;
+  const bool mixed = capitals * 3 >= token.size() && (token.size() - capitals) * 3 >= token.size();
+  return (digit && distinct >= 10) || (distinct >= 16 && mixed);
 }
 
 RuleMatch make_hit(diag::TextRange place, const std::string& what) {

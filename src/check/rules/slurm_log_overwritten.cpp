@@ -1,24 +1,69 @@
 // SPDX-License-Identifier: MIT
 // A log whose name is the same for every job.
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "check/rule.hpp"
+#include "check/script_work.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_log_overwritten {
 
+/// True if all patterns of the name are the job's name or its user, which further jobs share: "%x.out".
+bool is_same_for_all(std::string_view name) {
+  for (auto at = name.find('%'); at != std::string_view::npos; at = name.find('%', at + 2)) {
+    const auto letter = name.substr(at + 1, 1);
+    if (letter != "x" && letter != "u") return false;
+  }
+  return name.find_first_of("$\\") == std::string_view::npos;
+}
+
+/// True if the command is the job's work.
+bool is_work(const LintContext& subject, const shell::Command& command) {
+  return std::any_of(subject.launches.begin(), subject.launches.end(),
+                     [&](const Launch& launch) { return launch.command == &command && does_work(launch); });
+}
+
+/// The file that `tee` empties; nothing of other commands, where it appends, or where the name differs.
+const shell::Argument* file_of_tee(const shell::Command& command) {
+  const auto& context = command.context;
+  if (!is_program(command, "tee") || context.loop || context.inexact || context.uncalled ||
+      !context.function.empty())
+    return nullptr;
+  const auto words = command.arguments();
+  return words.size() == 1 && words[0].known() && !words[0].text().starts_with("/dev/") ? &words[0] : nullptr;
+}
+
+/// The file of `tee` after the job's work, which each job empties; nothing where there is none.
+const shell::Argument* find_tee(const LintContext& subject) {
+  const shell::Command* before = nullptr;
+  for (const auto& command : subject.listing.commands) {
+    const auto* work = before;
+    before = command.context.pipeline && !command.parent ? &command : nullptr;
+    const auto* file = work && before ? file_of_tee(command) : nullptr;
+    if (file && is_work(subject, *work)) return file;
+  }
+  return nullptr;
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (subject.requests.size() != 1) return hits;
   const auto& request = subject.requests[0];
-  if (request.has("array") || util::to_lower(request.text("open-mode")).starts_with("a")) return hits;
+  if (request.has("array")) return hits;
+  if (const auto* file = find_tee(subject))
+    hits.push_back({file->place, fmt::format("the next job overwrites '{}'", file->text()),
+                    "add $SLURM_JOB_ID to the name, or use tee -a"});
+  if (util::to_lower(request.text("open-mode")).starts_with("a")) return hits;
   for (const std::string_view option : {"output", "error"}) {
     const auto name = request.text(option);
-    if (name.empty() || name.find_first_of("%$\\") != std::string::npos || name.starts_with("/dev/") ||
-        name == "none" || has_gap(name) || request.place(option).length == 0)
+    if (name.empty() || !is_same_for_all(name) || name.starts_with("/dev/") || name == "none" ||
+        has_gap(name) || request.place(option).length == 0)
       continue;
-    hits.push_back({request.place(option), fmt::format("the next job overwrites '{}'", name),
+    hits.push_back({request.place(option),
+                    fmt::format("the next job{} overwrites '{}'",
+                                name.find("%x") != std::string::npos ? " of this name" : "", name),
                     "add %j, the job's number, to the name, or use --open-mode=append"});
     break; // what holds for one holds for the other
   }

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "check/rule.hpp"
+#include "check/script_work.hpp"
 #include "core/slurm/options.hpp"
 #include "core/util/text.hpp"
 
@@ -49,6 +50,15 @@ std::string_view misspelt_word(std::string_view line, slurm::Version version) {
   return is_single_typo(word, k_word) ? word : std::string_view();
 }
 
+/// Reports `SBATCH --signal=…` after the header, which bash runs as a command.
+void find_commands(const LintContext& subject, RuleMatches& hits) {
+  for (const auto& command : subject.listing.commands)
+    if (!command.parent && is_program(command, "SBATCH"))
+      hits.add({line_at(subject.text, command.place.offset),
+                "'SBATCH' is not #SBATCH: sbatch does not read this line, and bash finds no such command",
+                "use #SBATCH above the first command"});
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   bool ended = false;
@@ -71,6 +81,7 @@ RuleMatches find(const LintContext& subject) {
       break;
     at = end + 1;
   }
+  find_commands(subject, hits);
   return hits;
 }
 

@@ -82,10 +82,10 @@ std::set<std::string> doubts_of(const diag::Diagnostics& findings) {
 void check_text(const std::string& script, const model::Site& site, const std::set<std::string>& doubts,
                 const std::string& description, Run& run) {
   for (const auto& [finding, place, fix] : check::check_script("job.sh", script, {{}, &site})) {
-    // A folder for logs, one log for all tasks and a module are as the user said: gen, which asks check as it
-    // writes the script, says the same.
+    // A directory for logs, one log for all tasks, a job name and a module are the user's choice: gen, which
+    // asks check as it writes the script, reports the same.
     static const std::set<std::string> k_of_user = {"safety/log-directory", "slurm/array-log",
-                                                    "site/torch-version"};
+                                                    "slurm/job-name-pattern", "site/torch-version"};
     if (finding.severity == diag::Severity::note || k_of_user.count(finding.code) > 0) continue;
     if (finding.severity == diag::Severity::warning && doubts.count(finding.code) > 0) {
       ++run.doubted;

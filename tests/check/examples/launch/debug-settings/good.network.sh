@@ -1,0 +1,3 @@
+#!/bin/bash
+export NCCL_DEBUG_SUBSYS=INIT,NET
+srun python train.py

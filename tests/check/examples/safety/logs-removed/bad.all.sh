@@ -1,0 +1,3 @@
+#!/bin/bash
+rm slurm*
+python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+find . -name "slurm-*.out" -type f -exec rm {} \;
+python train.py

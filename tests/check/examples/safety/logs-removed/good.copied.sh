@@ -1,0 +1,3 @@
+#!/bin/bash
+cp slurm-*.out logs
+python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+ls slurm-*.out
+python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+rm -f slurm-1234.out
+python train.py

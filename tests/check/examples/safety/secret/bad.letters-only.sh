@@ -1,0 +1,2 @@
+#!/bin/bash
+python train.py --hub_token="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"

@@ -1,0 +1,2 @@
+#!/bin/bash
+export HF_TOKEN=hf_PutYourOwnAccessTokenHereBeforeStart

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH -J train-%j
+srun python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --job-name=top5%
+srun python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --job-name=x --output=logs_%x.out
+srun python train.py

@@ -1,3 +1,0 @@
-#!/bin/bash
-srun true
-SBATCH --nodes=2
