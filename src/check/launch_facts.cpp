@@ -86,10 +86,10 @@ bool is_tool(const Launch& launch) {
 }
 
 bool is_utility(const Launch& launch) {
-  static constexpr std::array<std::string_view, 24> k_of_shell = {
-      ".",    ":",     "[",      "[[",    "cd",   "command", "conda", "declare",
-      "exec", "exit",  "export", "local", "ml",   "module",  "read",  "readonly",
-      "set",  "shift", "source", "test",  "trap", "ulimit",  "unset", "wait"};
+  static constexpr std::array<std::string_view, 27> k_of_shell = {
+      ".",    ":",     "[",      "[[",    "cd",    "command", "conda",  "deactivate", "declare",
+      "exec", "exit",  "export", "local", "mamba", "ml",      "module", "read",       "readonly",
+      "set",  "shift", "source", "test",  "trap",  "ulimit",  "unset",  "virtualenv", "wait"};
   return is_tool(launch) ||
          std::binary_search(k_of_shell.begin(), k_of_shell.end(), std::string_view(launch.last().program));
 }

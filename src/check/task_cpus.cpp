@@ -36,8 +36,13 @@ long cpus_of_task(const LintContext& subject, const Launch& launch, const Launch
 std::optional<long> processes_of_task(const Launch& launch, const LaunchShape& shape) {
   const auto* agent = launch.agent();
   if (!agent) return launch.python() && !launch.find("hpcml") ? std::optional(1L) : std::nullopt;
-  const auto* option = agent->find(model::OptionMeaning::ranks_per_node);
-  return agent->complete && option && option->value ? number_of(*option->value, shape) : std::nullopt;
+  if (!agent->complete) return std::nullopt;
+  if (const auto* option = agent->find(model::OptionMeaning::ranks_per_node))
+    return option->value ? number_of(*option->value, shape) : std::nullopt;
+  const auto* row = model::find_launcher(agent->program);
+  const bool one_per_gpu = row && !row->one_without_ranks && !row->reads_config &&
+                           !find_any(*agent, {"include", "exclude", "hostfile"});
+  return one_per_gpu ? shape.gpus_per_node : std::nullopt;
 }
 
 bool is_cpus_per_task(const shell::Argument& word) {

@@ -72,12 +72,20 @@ bool sets_cpus_by_variable(const Launch& launch) {
   return launch.variable("SRUN_CPUS_PER_TASK") || (binding && is_binding_to_others(*binding));
 }
 
+/// True if the step starts a shell that runs a file: `srun bash train_node.sh`, whose commands are not
+/// visible.
+bool runs_script(const Launch& launch) {
+  const auto& last = launch.last();
+  return (last.program == "bash" || last.program == "sh") && !last.operands.empty() &&
+         last.operands[0].known() && last.operands[0].text().ends_with(".sh");
+}
+
 /// The places of the steps that start programs of a training: whatever is not small work.
 std::set<std::size_t> training_steps(const LintContext& subject) {
   std::set<std::size_t> places;
   for (const auto& inner : subject.launches) {
     const auto* step = inner.step();
-    const bool trains = inner.python() || inner.agent() || inner.container();
+    const bool trains = inner.python() || inner.agent() || inner.container() || runs_script(inner);
     if (step &&
         (trains || !(is_utility(inner) || is_query(inner) || is_shell(inner) || &inner.last() == step)))
       places.insert(step->place.offset);

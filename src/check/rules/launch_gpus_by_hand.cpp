@@ -8,6 +8,7 @@
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
 #include "check/masks.hpp"
+#include "check/script_work.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
@@ -56,10 +57,17 @@ const GivenOption* binding_option(const Launch& launch) {
   return gpus ? option : nullptr;
 }
 
-/// Whether the list is exported for all programs after it, not chosen for one of several.
-bool is_for_all(const EffectiveEnvVariable& seen) {
+/// True if the list is in front of the only program that the job runs.
+bool is_for_only_program(const LintContext& subject, const Launch& launch) {
+  return std::count_if(subject.launches.begin(), subject.launches.end(), does_work) == 1 && does_work(launch);
+}
+
+/// Whether the list is exported for all programs after it, or for the only one, not chosen for one of
+/// several.
+bool is_for_all(const LintContext& subject, const EffectiveEnvVariable& seen) {
   const auto& context = seen.launch->command->context;
-  return seen.set_at.offset != seen.value->place.offset && !context.background && !context.loop;
+  const bool exported = seen.set_at.offset != seen.value->place.offset;
+  return !context.background && !context.loop && (exported || is_for_only_program(subject, *seen.launch));
 }
 
 RuleMatches find(const LintContext& subject) {
@@ -69,7 +77,7 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& seen :
        seen_variables(subject, {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"})) {
     const auto value = seen.value->known() ? seen.value->text() : std::string();
-    if (!is_list(value) || !is_for_all(seen)) continue;
+    if (!is_list(value) || !is_for_all(subject, seen)) continue;
     const auto gpus = shape_of_job(subject).gpus_per_node;
     const auto count = static_cast<long>(util::split(value, ',').size());
     const std::string name(seen.name);

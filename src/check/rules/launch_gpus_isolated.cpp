@@ -15,16 +15,28 @@ bool isolates(std::string_view bind) {
          bind.find("per_task") != std::string_view::npos;
 }
 
+/// The option of the step that gives each task the nearest GPUs only.
+const GivenOption* nearest_gpus(const Link& step) {
+  const auto* bind = step.find("accel-bind");
+  return bind && bind->value && bind->value->text().find('g') != std::string::npos ? bind : nullptr;
+}
+
+/// True if an option may take the isolation back, or sets another binding.
+bool binds_otherwise(const LintContext& subject, const Link& step) {
+  const auto& request = subject.requests[0];
+  return !step.complete || step.find("gres-flags") || request.has("gres-flags") || request.has("tres-bind") ||
+         step.find("tres-bind");
+}
+
 /// Where the isolation is asked for: at the step or for the job; nothing where it is not, or taken back.
 std::optional<diag::TextRange> requested_at(const LintContext& subject, const Link& step) {
   const auto& request = subject.requests[0];
-  if (!step.complete || step.find("gres-flags") || request.has("gres-flags") || request.has("tres-bind") ||
-      step.find("tres-bind"))
-    return std::nullopt;
+  if (binds_otherwise(subject, step)) return std::nullopt;
   if (const auto* bind = step.find("gpu-bind")) {
     if (!bind->value || !bind->value->known() || !isolates(bind->value->text())) return std::nullopt;
     return bind->place;
   }
+  if (const auto* bind = nearest_gpus(step)) return bind->place;
   if (request.has("gpu-bind"))
     return isolates(request.text("gpu-bind")) ? std::optional(request.place("gpu-bind")) : std::nullopt;
   if (const auto* option = step.find("gpus-per-task")) return option->place;

@@ -57,6 +57,7 @@ RuleMatches find(const LintContext& subject) {
     const auto count = threads_of(subject, threads, shape);
     const auto processes = processes_of_task(launch, shape);
     if (!count || !processes || *count * *processes <= cpus) continue;
+    if (!threads && !agent->find(model::OptionMeaning::ranks_per_node)) continue; // no option to report
     auto hit = threads ? more_threads(subject, launch, *threads, *count, *processes, cpus)
                        : more_processes(*agent->find(model::OptionMeaning::ranks_per_node), *processes, cpus);
     if (!launch.step()) hit.severity = diag::Severity::note; // unless the site confines jobs to their CPUs

@@ -22,9 +22,20 @@ std::string_view option_of(const slurm::JobOptions& request) {
 bool uses_tasks(std::string_view text) {
   static constexpr std::array<std::string_view, 9> k_signs = {
       "SLURM_NTASKS", "SLURM_NPROCS", "SLURM_TASKS", "SLURM_JOB_CPUS", "SLURM_CPUS_ON_NODE",
-      "srun",         "mpi",          "horovod",     "parallel"};
+      "srun",         "mpi",          "horovod",     "parallel/"};
   return std::any_of(k_signs.begin(), k_signs.end(),
                      [&](auto sign) { return text.find(sign) != std::string_view::npos; });
+}
+
+/// True if the launch is an agent on this node that starts another number of processes than the job has
+/// tasks.
+bool is_other_agent(const Launch& launch, long tasks) {
+  const auto* agent = launch.agent();
+  const auto* ranks = agent ? agent->find(model::OptionMeaning::ranks_per_node) : nullptr;
+  const auto count = ranks && ranks->value && ranks->value->known()
+                         ? util::parse_unsigned(ranks->value->text())
+                         : std::nullopt;
+  return count && static_cast<long>(*count) != tasks && !launch.step() && !launch.command->context.background;
 }
 
 /// True if the command starts one python program in the batch shell.
@@ -35,11 +46,15 @@ bool is_program(const Launch& launch) {
 }
 
 /// True if the script starts programs one at a time, and shows all that it does.
-bool starts_one_at_a_time(const LintContext& subject) {
+bool starts_one_at_a_time(const LintContext& subject, long tasks) {
   const auto& launches = subject.launches;
-  return shows_all_programs(subject) && std::any_of(launches.begin(), launches.end(), is_program) &&
-         std::none_of(launches.begin(), launches.end(), [](const Launch& launch) {
-           return launch.agent() || launch.command->context.background || may_reach_nodes(launch);
+  const auto starts = [&](const Launch& launch) {
+    return is_program(launch) || is_other_agent(launch, tasks);
+  };
+  return shows_all_programs(subject) && std::any_of(launches.begin(), launches.end(), starts) &&
+         std::none_of(launches.begin(), launches.end(), [&](const Launch& launch) {
+           return (launch.agent() && !is_other_agent(launch, tasks)) || launch.command->context.background ||
+                  may_reach_nodes(launch);
          });
 }
 
@@ -47,9 +62,10 @@ RuleMatches find(const LintContext& subject) {
   if (subject.requests.size() != 1 || subject.sizes.size() != 1 || subject.sizes[0].min_nodes > 1) return {};
   const auto& request = subject.requests[0];
   const auto option = option_of(request);
-  if (option.empty() || !starts_one_at_a_time(subject) || loads_mpi(subject) || uses_tasks(subject.text))
+  const auto tasks = option.empty() ? 0 : request.count(option);
+  if (option.empty() || !starts_one_at_a_time(subject, tasks) || loads_mpi(subject) ||
+      uses_tasks(subject.text))
     return {};
-  const auto tasks = request.count(option);
   return {{request.place(option),
            fmt::format("{} tasks are requested, but one program runs: only srun and mpirun start a program "
                        "once per task",

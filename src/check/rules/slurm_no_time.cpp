@@ -1,21 +1,40 @@
 // SPDX-License-Identifier: MIT
-// A job without --time, on a site whose default is known.
-#include "check/rule.hpp"
-
+// A job without --time.
+#include <algorithm>
 #include <fmt/format.h>
+
+#include "check/rule.hpp"
+#include "check/script_work.hpp"
 
 namespace hpcml::check {
 namespace slurm_no_time {
 
+constexpr std::string_view k_hint = "add #SBATCH --time=HH:MM:SS, or use --time on the command line";
+
+/// Reports a job with GPUs or whole nodes that does work, where no site is named.
+RuleMatches find_anywhere(const LintContext& subject) {
+  const auto has_gpus = [](const slurm::JobSize& size) { return size.gpus > 0 || size.gpus_per_node > 0; };
+  const bool large =
+      std::any_of(subject.sizes.begin(), subject.sizes.end(), has_gpus) ||
+      std::any_of(subject.requests.begin(), subject.requests.end(), [](const slurm::JobOptions& request) {
+        return request.sharing == slurm::NodeSharing::exclusive;
+      });
+  if (!large || !first_work(subject) || subject.text.find("--time") != std::string_view::npos) return {};
+  return {{{},
+           "no time limit: the job gets the default of its partition, which may be a few minutes",
+           std::string(k_hint)}};
+}
+
 RuleMatches find(const LintContext& subject) {
-  if (subject.header.directives.empty() || subject.fits.empty())
-    return {}; // everything may come from the command line
+  if (subject.header.directives.empty()) return {}; // everything may come from the command line
   for (const auto& settings : subject.settings)
     for (const auto& setting : settings)
       if (setting.option == "time") return {};
+  if (!subject.site) return find_anywhere(subject);
+  if (subject.fits.empty()) return {};
   const auto& fit = subject.fits[0];
   const auto& partitions = fit.partitions;
-  const std::string hint = "add #SBATCH --time=HH:MM:SS, or use --time on the command line";
+  const std::string hint(k_hint);
   if (partitions.size() == 1 && partitions[0]->default_time)
     return {{{},
              fmt::format("no time limit: the job gets {}, the default of {}",

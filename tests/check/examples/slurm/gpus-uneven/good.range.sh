@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=1-4 --gpus=7 --time=10
+srun python train.py
