@@ -217,6 +217,37 @@ bool is_unusable(const LintContext& subject, const EffectiveEnvVariable& seen) {
   return ignores(*seen.launch) && std::all_of(subject.launches.begin(), subject.launches.end(), ignores);
 }
 
+/// True if the agent listens on its default port: the script sets none, and the agent does not choose a free
+/// one.
+bool has_default_port(const Launch& launch) {
+  const auto* agent = launch.agent();
+  if (!agent || !agent->complete || is_standalone(launch, *agent) ||
+      (agent->program != "torchrun" && agent->program != "deepspeed"))
+    return false;
+  using enum model::OptionMeaning;
+  return !agent->find_any({port, endpoint, backend, rendezvous, settings, hosts}) &&
+         !launch.variable(*agent, port) && !launch.variable(*agent, endpoint);
+}
+
+/// Reports a launcher on one node that gets no port.
+void add_default_port(const LintContext& subject, const Launch& launch, RuleMatches& hits) {
+  if (!has_default_port(launch) || subject.requests.size() != 1 ||
+      (subject.header.directives.empty() && !launch.command->parent) || launch.command->context.loop ||
+      shape_of(subject, launch).several_nodes)
+    return;
+  const auto* agent = launch.agent();
+  const bool ignored = agent->program == "deepspeed" && launch.variable("MASTER_PORT");
+  add_match(hits, {agent->place,
+                   fmt::format("port 29500, the default of {}, is the same for every job, so two of them on "
+                               "one node collide{}",
+                               agent->module.empty() ? agent->program : agent->module,
+                               ignored ? "; it does not read MASTER_PORT" : ""),
+                   agent->program == "torchrun" ? std::string("add --standalone, which uses a free port")
+                                                : fmt::format("add --master_port={}", k_job_port),
+                   {},
+                   diag::Severity::note});
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (!is_shared(subject).value_or(true)) return hits; // no other process listens on these nodes
@@ -229,6 +260,7 @@ RuleMatches find(const LintContext& subject) {
   }
   for (const auto& launch : subject.launches) {
     add_ray_port(subject, numbers, launch, hits);
+    add_default_port(subject, launch, hits);
     const auto* agent = launch.agent();
     if (!agent || agent->find(model::OptionMeaning::alone) || has_rendezvous_service(launch, *agent))
       continue;

@@ -1,0 +1,3 @@
+#!/bin/bash
+export MASTER_PORT=$((20000 + RANDOM % 20000))
+srun python train.py

@@ -1,0 +1,4 @@
+#!/bin/bash
+nodes="$(scontrol show hostnames)"
+array=("$nodes")
+head=${array[0]}

@@ -1,0 +1,4 @@
+#!/bin/bash
+node=$(scontrol show hostnames | head -n1)
+list=("$node")
+srun -w ${list[0]} hostname

@@ -1,0 +1,3 @@
+#!/bin/bash
+nodes=$(scontrol show hostnames)
+echo "$nodes"

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+#SBATCH --nodes=2
+MASTER_ADDR=$host srun python train.py
