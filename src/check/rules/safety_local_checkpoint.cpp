@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "check/rule.hpp"
+#include "check/script_work.hpp"
 #include "core/util/node_local_path.hpp"
 
 namespace hpcml::check {
@@ -25,9 +26,59 @@ bool is_saved(const LintContext& subject) {
   });
 }
 
+/// True if the command copies files: to where they stay, if it comes after the work.
+bool copies(const shell::Command& command) {
+  const auto name = command.name();
+  return !command.parent && !command.context.substitution && !command.context.uncalled &&
+         !command.context.trap && (name == "cp" || name == "rsync" || name == "mv" || name == "tar");
+}
+
+/// `cd $TMPDIR` of the batch shell.
+bool enters_local_directory(const shell::Command& command) {
+  const auto words = command.arguments();
+  return words.size() == 1 && is_program(command, "cd") && !command.parent && !command.context.uncalled &&
+         util::is_node_local(words[0].text());
+}
+
+/// The directory of the node to which the script goes with `cd` before its work.
+const shell::Argument* local_work_directory(const LintContext& subject, const shell::Command& work) {
+  const shell::Argument* directory = nullptr;
+  for (const auto& command : subject.listing.commands) {
+    if (&command == &work) break;
+    if (is_program(command, "cd") && !command.parent && !command.context.uncalled)
+      directory = enters_local_directory(command) ? &command.arguments()[0] : nullptr;
+  }
+  return directory;
+}
+
+/// Reports work in a node's own directory whose results are copied after it only.
+RuleMatches find_copied_late(const LintContext& subject) {
+  const auto& commands = subject.listing.commands;
+  if (std::none_of(commands.begin(), commands.end(), enters_local_directory)) return {};
+  const auto* work = first_work(subject);
+  if (!work || work->command->parent || subject.directive("signal") ||
+      subject.text.find("trap ") != std::string_view::npos ||
+      subject.text.find("timeout ") != std::string_view::npos)
+    return {};
+  const auto* directory = local_work_directory(subject, *work->command);
+  if (!directory) return {};
+  const auto copy = std::find_if(commands.begin(), commands.end(), [&](const shell::Command& command) {
+    return copies(command) && command.place.offset > work->command->place.offset;
+  });
+  if (copy == commands.end() || copy->context.background) return {};
+  return {
+      {copy->place,
+       fmt::format("results in {} are copied after the program only: the time limit ends the job before that",
+                   directory->text()),
+       "use #SBATCH --signal=B:TERM@300 and a trap that copies them, or write checkpoints to a shared "
+       "directory",
+       {},
+       diag::Severity::note}};
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
-  if (!subject.several_nodes().value_or(false)) return hits;
+  if (!subject.several_nodes().value_or(false)) return find_copied_late(subject);
   for (const auto& launch : subject.launches) {
     const auto& words = launch.command->words;
     for (std::size_t i = 0; i < words.size(); ++i) {

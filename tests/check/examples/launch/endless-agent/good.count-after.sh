@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --time=10
+wandb agent team/project/x --count 1

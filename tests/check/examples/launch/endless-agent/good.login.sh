@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+wandb login
+python agent.py

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+# try: srun --pty bash
+srun python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --gres=gpu:1
+singularity exec docker://pytorch/pytorch python train.py

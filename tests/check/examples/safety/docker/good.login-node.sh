@@ -1,0 +1,2 @@
+#!/bin/bash
+docker run image python train.py
