@@ -11,7 +11,7 @@ RuleMatches find(const LintContext& subject) {
   if (subject.requests.empty()) return {};
   const auto& request = subject.requests[0];
   const auto name = request.text("job-name");
-  if (request.place("job-name").length == 0) return {};
+  if (request.place("job-name").length == 0 || name.find("%%") != std::string::npos) return {}; // a template
   for (auto at = name.find('%'); at != std::string::npos; at = name.find('%', at + 1)) {
     const auto letter = name.substr(at + 1, 1);
     if (letter.empty() || std::string_view("AajJ").find(letter) == std::string_view::npos) continue;

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --job-name=%%job-name%%
+srun python train.py
