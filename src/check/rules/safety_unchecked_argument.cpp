@@ -76,11 +76,11 @@ std::optional<diag::TextRange> find_use(const LintContext& subject) {
 RuleMatches find(const LintContext& subject) {
   const auto text = subject.text;
   if (subject.header.directives.empty() || !mentions_argument(text) || !is_shell_script(text) ||
-      checks_arguments(text) || subject.launches.empty())
+      subject.launches.empty())
     return {};
   auto place = find_use(subject);
   if (!place) place = find_assignment(subject);
-  if (!place) return {};
+  if (!place || checks_arguments(text)) return {};
   return {{*place, "$1 is empty if sbatch gets no argument after the script, and nothing checks it",
            "use ${1:?what it is}, which ends the job at once"}};
 }
