@@ -44,7 +44,7 @@ bool uses_gpus(const Launch& launch) {
   const auto* step = launch.step();
   return does_work(launch) &&
          (!step || (step->program == "srun" && step->complete &&
-                    !find_any(*step, {"cpus-per-task", "cpus-per-gpu", "jobid", "ntasks"})));
+                    !find_any(*step, {"cpus-per-task", "cpus-per-gpu", "cpu-bind", "jobid", "ntasks"})));
 }
 
 /// Reports ranks of a step that have a GPU and one CPU each.
