@@ -153,7 +153,9 @@ bool is_tested(std::string_view text, std::size_t offset) {
 /// python script.
 bool is_work(const LintContext& subject, const Launch& launch) {
   const auto& context = launch.command->context;
-  if (context.substitution || context.pipeline) return false;
+  if (context.substitution) return false;
+  // Without pipefail the pipeline itself hides the code, of which safety/pipe-status speaks.
+  if (context.pipeline && subject.text.find("pipefail") == std::string_view::npos) return false;
   // Nothing tests what is in the background, whatever decides that it is started.
   if (!context.background && (context.condition || is_tested(subject.text, launch.command->place.offset)))
     return false;

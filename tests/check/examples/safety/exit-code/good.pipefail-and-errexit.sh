@@ -1,0 +1,4 @@
+#!/bin/bash
+set -euo pipefail
+python train.py 2>&1 | tee train.log
+echo done

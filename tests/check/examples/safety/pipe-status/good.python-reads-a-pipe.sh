@@ -1,0 +1,2 @@
+#!/bin/bash
+cat runs.txt | python summary.py | tee summary.txt
