@@ -18,14 +18,15 @@ bool has_pattern(std::string_view name, std::string_view letters) {
   return false;
 }
 
-/// Where the number belongs: after %A, else before the ending of the file's name.
-std::size_t place_for_number(std::string_view name) {
-  if (const auto array = name.find("%A"); array != std::string_view::npos) return array + 2;
+/// Adds the numbers that the name lacks: after %A, else before the ending of the file's name, which begins at
+/// the byte.
+Edit add_numbers(std::string_view name, std::size_t begin) {
+  if (const auto array = name.find("%A"); array != std::string_view::npos)
+    return {begin + array + 2, 0, "_%a"};
   const auto slash = name.rfind('/');
   const auto dot = name.rfind('.');
-  return dot != std::string_view::npos && (slash == std::string_view::npos || dot > slash + 1) && dot > 0
-             ? dot
-             : name.size();
+  const bool ends = dot != std::string_view::npos && (slash == std::string_view::npos || dot > slash + 1);
+  return {begin + (ends && dot > 0 ? dot : name.size()), 0, "_%A_%a"};
 }
 
 /// "1-1": an array of one task.
@@ -76,7 +77,7 @@ RuleMatches find(const LintContext& subject) {
     RuleMatch hit{request.place(option), fmt::format("every task of the array writes '{}'", name),
                   "add %A_%a (job and task) to the name"};
     const auto at = subject.text.substr(hit.place.offset, hit.place.length).rfind(name);
-    if (at != std::string_view::npos) hit.fix = {{hit.place.offset + at + place_for_number(name), 0, "_%a"}};
+    if (at != std::string_view::npos) hit.fix = {add_numbers(name, hit.place.offset + at)};
     hits.push_back(std::move(hit));
   }
   return hits;
@@ -106,7 +107,7 @@ Rule rule_slurm_array_log() {
 )"},
       .good = {R"(#!/bin/bash
 #SBATCH --array=0-9
-#SBATCH --output=run_%a.log
+#SBATCH --output=run_%A_%a.log
 )"},
       .find = find,
       .yields_to = {{"slurm/variable-in-directive", names_task}},

@@ -2,6 +2,7 @@
 // A log whose name is the same for every job.
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 
 #include "check/rule.hpp"
 #include "check/script_work.hpp"
@@ -10,11 +11,12 @@
 namespace hpcml::check {
 namespace slurm_log_overwritten {
 
-/// True if all patterns of the name are the job's name or its user, which further jobs share: "%x.out".
+/// True if all patterns of the name are the job's name, its user or the number in an array, which further
+/// jobs share: "%x.out".
 bool is_same_for_all(std::string_view name) {
   for (auto at = name.find('%'); at != std::string_view::npos; at = name.find('%', at + 2)) {
     const auto letter = name.substr(at + 1, 1);
-    if (letter != "x" && letter != "u") return false;
+    if (letter != "x" && letter != "u" && letter != "a") return false;
   }
   return name.find_first_of("$\\") == std::string_view::npos;
 }
@@ -47,26 +49,32 @@ const shell::Argument* find_tee(const LintContext& subject) {
   return nullptr;
 }
 
+/// What is wrong with the name of the option's file; nothing where the next job has another one.
+std::optional<RuleMatch> find_shared_name(const slurm::JobOptions& request, std::string_view option) {
+  const auto name = request.text(option);
+  const bool numbered = name.find("%a") != std::string::npos;
+  if (name.empty() || !is_same_for_all(name) || name.starts_with("/dev/") || name == "none" ||
+      has_gap(name) || request.place(option).length == 0)
+    return std::nullopt;
+  if (request.has("array") && !numbered) return std::nullopt; // slurm/array-log
+  return RuleMatch{request.place(option),
+                   fmt::format("the next job{} overwrites '{}'",
+                               name.find("%x") != std::string::npos ? " of this name" : "", name),
+                   fmt::format("add {} number, to the name, or use --open-mode=append",
+                               numbered ? "%A, the array's" : "%j, the job's")};
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (subject.requests.size() != 1) return hits;
   const auto& request = subject.requests[0];
-  if (request.has("array")) return hits;
-  if (const auto* file = find_tee(subject))
+  if (const auto* file = request.has("array") ? nullptr : find_tee(subject))
     hits.push_back({file->place, fmt::format("the next job overwrites '{}'", file->text()),
                     "add $SLURM_JOB_ID to the name, or use tee -a"});
   if (util::to_lower(request.text("open-mode")).starts_with("a")) return hits;
-  for (const std::string_view option : {"output", "error"}) {
-    const auto name = request.text(option);
-    if (name.empty() || !is_same_for_all(name) || name.starts_with("/dev/") || name == "none" ||
-        has_gap(name) || request.place(option).length == 0)
-      continue;
-    hits.push_back({request.place(option),
-                    fmt::format("the next job{} overwrites '{}'",
-                                name.find("%x") != std::string::npos ? " of this name" : "", name),
-                    "add %j, the job's number, to the name, or use --open-mode=append"});
-    break; // what holds for one holds for the other
-  }
+  auto shared = find_shared_name(request, "output");
+  if (!shared) shared = find_shared_name(request, "error"); // what holds for one holds for the other
+  if (shared) hits.push_back(std::move(*shared));
   return hits;
 }
 
@@ -91,6 +99,7 @@ srun python train.py
 srun python train.py
 )"},
       .find = find,
+      .yields_to = {{"slurm/array-log"}},
   };
 }
 
