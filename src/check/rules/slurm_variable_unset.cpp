@@ -12,13 +12,15 @@
 namespace hpcml::check {
 namespace slurm_variable_unset {
 
+constexpr std::string_view k_array_task = "SLURM_ARRAY_TASK_ID";
+
 /// A variable, the option that brings it, and others by which it may come.
 struct Row {
   std::string_view variable;
   std::string_view option;
   std::array<std::string_view, 6> others = {};
 };
-constexpr std::array<Row, 7> k_rows = {
+constexpr std::array<Row, 8> k_rows = {
     {{"SLURM_CPUS_PER_TASK", "cpus-per-task", {"tres-per-task", "cpus-per-gpu"}},
      {"SLURM_NTASKS",
       "ntasks",
@@ -29,6 +31,7 @@ constexpr std::array<Row, 7> k_rows = {
       {"ntasks-per-node", "ntasks-per-gpu", "gpus-per-task", "tres-per-task", "ntasks-per-tres",
        "ntasks-per-socket"}},
      {"SLURM_NTASKS_PER_NODE", "ntasks-per-node", {"ntasks-per-gpu", "gpus-per-task", "tres-per-task"}},
+     {k_array_task, "array"},
      {"SLURM_GPUS", "gpus"},
      {"SLURM_GPUS_PER_NODE", "gpus-per-node"},
      {"SLURM_GPUS_PER_TASK", "gpus-per-task"}}};
@@ -78,7 +81,21 @@ struct Use {
   std::size_t at = 0;
   std::string_view name;
   bool guarded = false; ///< a default or a test is with it
+  bool needed = false;  ///< the script exits where it is empty
 };
+
+/// True if the script exits in the branch of the test on the line: within a few lines, before `else` or `fi`.
+bool exits_in_branch(std::string_view text, std::size_t at) {
+  auto line = line_at(text, at);
+  const bool branch = util::trim(text.substr(line.offset, line.length)).starts_with("if ");
+  for (int left = branch ? 10 : 1; left > 0; --left) {
+    const auto words = " " + std::string(util::trim(text.substr(line.offset, line.length))) + " ";
+    if (words.starts_with(" fi") || words.starts_with(" el")) return false;
+    if (words.find(" exit ") != std::string::npos) return true;
+    line = line_at(text, next_line(text, line.offset));
+  }
+  return false;
+}
 
 /// "$SLURM_X" and "${SLURM_X…}" outside of comments.
 std::vector<Use> find_uses(std::string_view text, std::size_t from) {
@@ -90,15 +107,14 @@ std::vector<Use> find_uses(std::string_view text, std::size_t from) {
     if (text.substr(begin, 6) != "SLURM_") continue;
     auto end = begin;
     while (end < text.size() && shell::is_name_char(text[end])) ++end;
+    if (is_in_comment(text, dollar)) continue;
     const auto line = line_at(text, dollar);
-    const auto first = text.find_first_not_of(" \t", line.offset);
-    if (text[first] == '#') continue;
     const auto before = text.substr(line.offset, dollar - line.offset);
     const bool tested = before.find("-z ") != std::string_view::npos ||
                         before.find("-n \"") != std::string_view::npos ||
                         before.find("-v ") != std::string_view::npos;
-    uses.push_back(
-        {dollar, text.substr(begin, end - begin), tested || (braced && text.substr(end, 1) != "}")});
+    uses.push_back({dollar, text.substr(begin, end - begin), tested || (braced && text.substr(end, 1) != "}"),
+                    before.find("-z ") != std::string_view::npos && exits_in_branch(text, dollar)});
   }
   return uses;
 }
@@ -140,6 +156,8 @@ std::string reason(const LintContext& subject, const Row& row) {
   if (lost) return fmt::format("{} is not set in Slurm 23.11 and later", row.variable);
   const auto is_set = [&](std::string_view option) { return is_given(subject, option); };
   if (is_set(row.option) || std::any_of(row.others.begin(), row.others.end(), is_set)) return {};
+  if (row.variable == k_array_task)
+    return fmt::format("{} is not set unless the command line of sbatch has --array", row.variable);
   return fmt::format("{} is not set: the job has no --{}", row.variable, row.option);
 }
 
@@ -195,6 +213,56 @@ bool has_directive(std::string_view text) {
   return false;
 }
 
+/// True if something takes care of a variable that is empty. A test for GPUs which the job does request,
+/// after which the script exits, does not: the job never runs.
+bool is_guarded(const LintContext& subject, const Use& use) {
+  const auto& request = subject.requests[0];
+  const bool has_gpus = request.has("gpus-per-node") || request.text("gres").find("gpu") != std::string::npos;
+  return use.guarded && !(use.needed && has_gpus && use.name.starts_with("SLURM_GPUS"));
+}
+
+/// True if the script knows that its option may be on the command line: it says that it is for an array.
+bool speaks_of_array(std::string_view text) {
+  const auto small = util::to_lower(text);
+  for (const std::string_view sign :
+       {"--array", "sbatch -a", "array id", "array job", "job array", "job_array", "-v slurm_array"})
+    if (small.find(sign) != std::string::npos) return true;
+  return false;
+}
+
+/// True if an empty text does no harm there: it is printed, or the job's number is on the same line.
+bool is_harmless(const LintContext& subject, const Use& use) {
+  if (only_prints(subject.text, use.at)) return true;
+  const auto line = line_at(subject.text, use.at);
+  const auto words = subject.text.substr(line.offset, line.length);
+  return use.name == k_array_task &&
+         (words.find("_JOB_ID") != std::string_view::npos || words.find("_JOBID") != std::string_view::npos);
+}
+
+/// Reports the first use of the row's variable, if the job does not have it.
+void find_unset(const LintContext& subject, const Row& row, const std::vector<Use>& uses, RuleMatches& hits) {
+  const bool array = row.variable == k_array_task;
+  const auto is_it = [&](const Use& use) { return use.name == row.variable; };
+  const auto used = std::find_if(uses.begin(), uses.end(), [&](const Use& candidate) {
+    return is_it(candidate) && !is_harmless(subject, candidate);
+  });
+  const auto use = used != uses.end() || array ? used : std::find_if(uses.begin(), uses.end(), is_it);
+  if (use == uses.end() || std::any_of(uses.begin(), uses.end(), [&](const Use& candidate) {
+        return is_it(candidate) && is_guarded(subject, candidate);
+      }))
+    return;
+  const auto why = reason(subject, row);
+  if (why.empty() || is_set_elsewhere(subject, row.option) || (array && speaks_of_array(subject.text)))
+    return;
+  hits.push_back({{use->at, row.variable.size() + 1 + (subject.text[use->at + 1] == '{' ? 2 : 0)},
+                  why,
+                  row.variable == "SLURM_GPUS_PER_TASK"
+                      ? "use the number"
+                      : "add the option, or use ${" + std::string(row.variable) + ":-NUMBER}",
+                  {},
+                  used == uses.end() || array ? std::optional(diag::Severity::note) : std::nullopt});
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   find_misspelt(subject, hits);
@@ -207,27 +275,9 @@ RuleMatches find(const LintContext& subject) {
   const auto body = text.substr(std::min(subject.header.end, text.size()));
   if (has_directive(body) || body.find("SLURM_") == std::string_view::npos) return hits;
   const auto uses = find_uses(text, subject.header.end);
-  for (const auto& row : k_rows) {
-    const auto is_it = [&](const Use& use) { return use.name == row.variable; };
-    const auto used = std::find_if(uses.begin(), uses.end(), [&](const Use& candidate) {
-      return is_it(candidate) && !only_prints(subject.text, candidate.at);
-    });
-    const auto use = used != uses.end() ? used : std::find_if(uses.begin(), uses.end(), is_it);
-    if (use == uses.end() || std::any_of(uses.begin(), uses.end(), [&](const Use& candidate) {
-          return is_it(candidate) && candidate.guarded;
-        }))
-      continue;
-    if (body.find(std::string(row.variable) + "=") != std::string_view::npos) continue;
-    const auto why = reason(subject, row);
-    if (!why.empty() && !is_set_elsewhere(subject, row.option))
-      hits.push_back({{use->at, row.variable.size() + 1 + (subject.text[use->at + 1] == '{' ? 2 : 0)},
-                      why,
-                      row.variable == "SLURM_GPUS_PER_TASK"
-                          ? "use the number"
-                          : "add the option, or use ${" + std::string(row.variable) + ":-NUMBER}",
-                      {},
-                      used == uses.end() ? std::optional(diag::Severity::note) : std::nullopt});
-  }
+  for (const auto& row : k_rows)
+    if (body.find(std::string(row.variable) + "=") == std::string_view::npos)
+      find_unset(subject, row, uses, hits);
   return hits;
 }
 
@@ -242,8 +292,9 @@ Rule rule_slurm_variable_unset() {
       .why =
           "SLURM_CPUS_PER_TASK, SLURM_NTASKS, SLURM_GPUS_PER_NODE and the like exist only where the option "
           "of that name was given "
-          "(--gres=gpu sets none of them), and SLURM_GPUS_PER_TASK is gone from 23.11. A misspelt name, "
-          "SLURM_ARRAY_TASKID, exists nowhere. Empty, they turn into "
+          "(--gres=gpu sets none of them), SLURM_ARRAY_TASK_ID only in an array, and SLURM_GPUS_PER_TASK is "
+          "gone "
+          "from 23.11. A misspelt name, SLURM_ARRAY_TASKID, exists nowhere. Empty, they turn into "
           "--nproc_per_node= or "
           "OMP_NUM_THREADS=, and set -u stops the script.",
       .link = "https://slurm.schedmd.com/sbatch.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
