@@ -6,6 +6,8 @@
 
 #include "core/model/launcher.hpp"
 #include "core/model/launcher_row.hpp"
+#include "core/site_rules/facts.hpp"
+#include "core/site_rules/placement.hpp"
 #include "core/util/text.hpp"
 #include "generate/import_script/import_numbers.hpp"
 #include "generate/import_script/import_state.hpp"
@@ -264,7 +266,8 @@ private:
     if (x_request.has("cpus-per-task"))
       x_job.cpus_per_task =
           number(static_cast<unsigned>(x_request.count("cpus-per-task", 1)), "--cpus-per-task");
-    if (x_request.has("mem"))
+    const auto facts = site_rules::place(x_porting.to, site_rules::demand_of(x_job)).facts;
+    if (x_request.has("mem") && site_rules::sbatch_option_rule(x_porting.to, "mem", facts).takes())
       if (const auto mem = model::MemSize::parse(x_request.text("mem")); mem && x_request.text("mem") != "0")
         x_job.mem = model::Sourced<model::MemSize>{*mem, origin("--mem")};
   }

@@ -35,6 +35,12 @@ TEST_CASE("a CPU job stays a CPU job") {
                 "requests no GPUs"));
 }
 
+TEST_CASE("a CPU job keeps memory if the site takes it") {
+  const auto text = job("--ntasks=1 --mem=4G", "python x.py");
+  CHECK(ported(text, "narval").job.mem);
+  CHECK_FALSE(ported(text, "vista").job.mem);
+}
+
 TEST_CASE("modules stay on the site that they are of") {
   const auto own = written(k_vista, "vista");
   CHECK(has(own, "\nmodule load gcc cuda\nmodule load python3_mpi\n"));
