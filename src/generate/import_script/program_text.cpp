@@ -51,7 +51,8 @@ std::vector<Argument> words_behind(const shell::Command& command, const Link& st
   return {first, command.words.end()};
 }
 
-/// Returns the Python that an agent runs scripts with: the one in its directory.
+/// Returns the Python that an agent runs scripts with: the one in its directory. `pip install --user` writes
+/// agents to ~/.local/bin, where no Python is.
 std::string interpreter_of(const Launch& launch, const Link& agent) {
   const auto& words = launch.command->words;
   const auto word = std::find_if(words.begin(), words.end(), [&](const Argument& argument) {
@@ -63,7 +64,8 @@ std::string interpreter_of(const Launch& launch, const Link& agent) {
   if (!agent.module.empty() &&
       text.find("python", slash == std::string::npos ? 0 : slash) != std::string::npos)
     return text;
-  return slash == std::string::npos ? "python" : text.substr(0, slash + 1) + "python";
+  const auto directory = text.substr(0, slash + 1); // npos + 1 is 0
+  return directory.ends_with("/.local/bin/") ? "python" : directory + "python";
 }
 
 /// Whether the text for another shell does more than start this one command, and whether that may be done by

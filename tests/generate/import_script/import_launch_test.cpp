@@ -138,6 +138,9 @@ TEST_CASE("The program keeps its settings, its Python and the option that tells 
       {"srun bash -c 'cd src; torchrun --nnodes=2 --nproc_per_node=4 x.py --b'",
        "bash -c 'cd src; python x.py --b'"},
       {"srun uv run torchrun --nnodes=2 --nproc_per_node=4 x.py", "uv run python x.py"},
+      {"srun /u/ann/.local/bin/torchrun --nnodes=2 --nproc_per_node=4 x.py", "\n  python x.py"},
+      {"srun bash -c 'cd src; /u/ann/.local/bin/torchrun --nnodes=2 --nproc_per_node=4 x.py'",
+       "bash -c 'cd src; python x.py'"},
   };
   for (const auto& row : rows) {
     INFO(row.line);
