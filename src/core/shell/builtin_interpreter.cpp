@@ -63,6 +63,13 @@ bool only_runs_program(const std::vector<ArgumentPiece>& pieces) {
   return !program.empty() && program != "export" && program.find('=') == std::string_view::npos;
 }
 
+/// True if it may set any variable of the shell. `conda run` starts a program, as any other command does.
+bool changes_shell(std::string_view name, std::span<const Argument> arguments) {
+  static constexpr std::array<std::string_view, 10> k_names = {
+      "module", "ml", "conda", "mamba", "micromamba", "spack", "activate", "deactivate", "enable", "use"};
+  return is_one_of(name, k_names) && (arguments.empty() || arguments[0].text() != "run");
+}
+
 } // namespace
 
 /// True if bash itself runs the command and nothing else has to be looked for in it.
@@ -70,8 +77,6 @@ bool BuiltinInterpreter::run_builtin(const SyntaxNode& node, const Command& comm
   static constexpr std::array<std::string_view, 5> k_declarations = {"export", "declare", "typeset", "local",
                                                                      "readonly"};
   static constexpr std::array<std::string_view, 4> k_readers = {"read", "mapfile", "readarray", "getopts"};
-  static constexpr std::array<std::string_view, 10> k_unseen = {
-      "module", "ml", "conda", "mamba", "micromamba", "spack", "activate", "deactivate", "enable", "use"};
   const auto program = command.words[*command.program].text();
   const std::string_view name = program;
   const auto arguments = command.arguments();
@@ -94,7 +99,7 @@ bool BuiltinInterpreter::run_builtin(const SyntaxNode& node, const Command& comm
     run_eval(command, index);
   } else if (name == "source" || name == ".") {
     run_source(command, index);
-  } else if (is_one_of(name, k_unseen))
+  } else if (changes_shell(name, arguments))
     invalidate_state();
   else
     return false;

@@ -192,8 +192,8 @@ void keep_expansions(ImportState& porting, const Launch& launch, const shell::Sc
                      const ProgramCommandText& now, FoundLaunch& first) {
   if (now.source == first.program.source || first.program.source.empty()) return;
   std::string why;
-  const auto kept = program_text(porting.text, *first.launch, listing, VariableExpansionMode::kept, why);
-  const auto kept_text = program_text(porting.text, launch, listing, VariableExpansionMode::kept, why);
+  const auto kept = program_text(porting, *first.launch, listing, VariableExpansionMode::kept, why);
+  const auto kept_text = program_text(porting, launch, listing, VariableExpansionMode::kept, why);
   if (kept && kept_text && kept->source == kept_text->source) {
     first.program.source = kept->source;
     return;
@@ -288,7 +288,7 @@ std::optional<ProgramCommandText> read_program(ImportState& porting, const Launc
                                                const shell::ScriptCommands& listing, diag::TextRange place) {
   if (refuse_list(porting, launch, place)) return std::nullopt;
   std::string why = "the program that this line starts is known only when the script runs";
-  auto program = program_text(porting.text, launch, listing, VariableExpansionMode::written_out, why);
+  auto program = program_text(porting, launch, listing, VariableExpansionMode::written_out, why);
   if (!program) {
     porting.error(place, "port/launch", why, "add the program's arguments to this line itself");
     return std::nullopt;
@@ -300,6 +300,16 @@ std::optional<ProgramCommandText> read_program(ImportState& porting, const Launc
                             launch.chain.front().program),
                 "use --option=value, in one word, for the options of this line in the script");
   return std::nullopt;
+}
+
+/// Reports each `conda run` that is removed from the launch.
+void note_replaced_environment(ImportState& porting, const Launch& launch) {
+  const auto& option = porting.chosen.environment;
+  for (const auto& link : launch.chain)
+    if (!option.empty() && runs_in_environment(link))
+      porting.note(link.place, "port/environment",
+                   fmt::format("'{} run' is removed: {} of the request replaces it", link.program, option),
+                   fmt::format("remove {} from hpcml gen to keep it", option));
 }
 
 void set_program(FoundLaunch& found, const ProgramCommandText& program) {
@@ -358,6 +368,7 @@ std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<L
       continue;
     }
     set_program(launch_found, *program);
+    note_replaced_environment(porting, launch);
     launch_found.is_helper = selection.is_helper(launch);
     if (launch_found.is_helper && is_image_helper(launch)) launch_found.program.once = true;
     launch_found.is_unread = selection.is_unread(launch);

@@ -9,6 +9,7 @@
 #include "core/model/launcher.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "generate/import_script/import_state.hpp"
 #include "generate/import_script/program_text.hpp"
 
 namespace hpcml::import_script {
@@ -32,6 +33,24 @@ std::size_t end_of(const Link& link) {
   for (const auto& option : link.options) end = std::max(end, end_of(option.place));
   for (const auto& operand : link.operands) end = std::max(end, end_of(operand.place));
   return end;
+}
+
+/// Whether the link is written in the command itself, not in a text that it starts.
+bool holds(const shell::Command& command, const Link& link) {
+  return std::any_of(command.words.begin(), command.words.end(),
+                     [&](const Argument& word) { return word.place.offset == link.place.offset; });
+}
+
+/// Returns the link's program among the words. One variable may contain several links: they are known by
+/// name.
+auto find_word(const std::vector<Argument>& words, const Link& link,
+               std::vector<Argument>::const_iterator from) {
+  const auto is_there = [&](const Argument& word) { return word.place.offset == link.place.offset; };
+  const auto named = std::find_if(from, words.end(), [&](const Argument& word) {
+    const std::string_view name = link.module.empty() ? std::string_view(link.program) : "python";
+    return is_there(word) && util::base_name(word.text()).starts_with(name);
+  });
+  return named == words.end() ? std::find_if(from, words.end(), is_there) : named;
 }
 
 /// Returns the command's words after the starter: its program and arguments.
@@ -119,9 +138,10 @@ std::size_t first_place(const std::vector<Argument>& words) {
 
 class WordPorter {
 public:
-  WordPorter(std::string_view text, const Launch& launch, const shell::ScriptCommands& listing,
+  WordPorter(const ImportState& porting, const Launch& launch, const shell::ScriptCommands& listing,
              VariableExpansionMode expansions)
-      : x_text(text), x_launch(launch), x_listing(listing), x_expansions(expansions) {}
+      : x_text(porting.text), x_launch(launch), x_listing(listing), x_expansions(expansions),
+        x_has_environment(!porting.chosen.environment.empty()) {}
 
   std::optional<ProgramCommandText> port(std::string& why) {
     read_words();
@@ -146,7 +166,7 @@ public:
       if (local_rank) add_local_rank(result);
       return result;
     }
-    auto shell = in_shell(siblings.any, local_rank);
+    auto shell = x_has_outer_quotes ? std::nullopt : in_shell(siblings.any, local_rank);
     if (!shell) return std::nullopt;
     result.source = std::move(shell->source);
     result.command = std::move(shell->command);
@@ -160,6 +180,7 @@ private:
     const auto& chain = x_launch.chain;
     std::size_t first = chain.size();
     while (first > 0 && !is_starter(chain[first - 1])) --first;
+    while (first + 1 < chain.size() && is_replaced(chain[first])) ++first;
     const auto& last = chain.back();
     if (first < chain.size() && first == 0) {
       x_words = words_behind(*x_launch.command, Link{}, chain[0]);
@@ -189,18 +210,32 @@ private:
     drop("--");
   }
 
-  /// `uv run`, `conda run -n x` before an agent give the program its environment.
+  bool is_replaced(const Link& link) const { return x_has_environment && runs_in_environment(link); }
+
+  /// `uv run`, `conda run -n x` before an agent, or before the shell that starts it, give the program its
+  /// environment.
   void add_wrappers() {
     const auto& chain = x_launch.chain;
     auto first = chain.size() - 1;
-    while (first > 0 && chain[first - 1].role == check::Role::other && !is_starter(chain[first - 1]) &&
-           check::is_own(x_launch, chain[first - 1]))
-      --first;
-    if (first + 1 == chain.size() || chain[first].program == "singularity_wrapper") return;
-    for (const auto& word : x_launch.command->words)
-      if (word.place.offset >= chain[first].place.offset && word.place.offset < chain.back().place.offset)
-        x_lead.push_back(word.known() ? util::shell_quote(word.text())
-                                      : std::string(x_text.substr(word.place.offset, word.place.length)));
+    while (first > 0 && chain[first - 1].role == check::Role::other && !is_starter(chain[first - 1])) --first;
+    if (chain[first].program == "singularity_wrapper") return;
+    for (; first + 1 < chain.size(); ++first) {
+      const auto* command = x_launch.command;
+      while (!holds(*command, chain[first]) && command->parent)
+        command = &x_listing.commands[*command->parent];
+      const bool of_text = !holds(*command, chain[first]) || !holds(*command, chain[first + 1]);
+      if (of_text || is_replaced(chain[first])) continue;
+      const auto begin = find_word(command->words, chain[first], command->words.begin());
+      const auto end = find_word(command->words, chain[first + 1], begin);
+      for (auto word = begin; word < end; ++word) add_wrapper(*word, command != x_launch.command);
+    }
+  }
+
+  void add_wrapper(const Argument& word, bool is_outer) {
+    x_lead.push_back(word.known() ? util::shell_quote(word.text())
+                                  : std::string(x_text.substr(word.place.offset, word.place.length)));
+    x_has_outer_quotes =
+        x_has_outer_quotes || (is_outer && x_lead.back().find_first_of("'\"\\$`") != std::string::npos);
   }
 
   /// How many words come from one place of the script: a variable may hold several.
@@ -303,7 +338,9 @@ private:
   const Launch& x_launch;
   const shell::ScriptCommands& x_listing;
   VariableExpansionMode x_expansions;
+  bool x_has_environment;          ///< the request names one in place of the script's
   std::vector<std::string> x_lead; ///< python and its options, which the launcher gave
+  bool x_has_outer_quotes = false; ///< `x_lead` has words that mean something else within quotes
   std::vector<Argument> x_words;
 };
 
@@ -324,16 +361,18 @@ std::optional<std::string> rebuilt(const Argument& word) {
   return word.many ? std::optional(text) : std::optional("\"" + text + "\"");
 }
 
+bool runs_in_environment(const Link& link) { return link.program == "conda" || link.program == "micromamba"; }
+
 bool runs_numactl(const shell::Command& command) {
   return std::any_of(command.words.begin(), command.words.end(), [](const Argument& word) {
     return word.known() && (word.text() == "numactl" || word.text().ends_with("/numactl"));
   });
 }
 
-std::optional<ProgramCommandText> program_text(std::string_view text, const Launch& launch,
+std::optional<ProgramCommandText> program_text(const ImportState& porting, const Launch& launch,
                                                const shell::ScriptCommands& listing,
                                                VariableExpansionMode expansions, std::string& why) {
-  return WordPorter(text, launch, listing, expansions).port(why);
+  return WordPorter(porting, launch, listing, expansions).port(why);
 }
 
 } // namespace hpcml::import_script

@@ -4,12 +4,13 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "check/subject.hpp"
 
 namespace hpcml::import_script {
+
+struct ImportState;
 
 /// A program as words, and as the text that bash makes these words of.
 struct ProgramCommandText {
@@ -26,13 +27,16 @@ enum class VariableExpansionMode {
 
 /// Returns the launch's program; nothing if only the running job knows it, or, with `why`, if it cannot be
 /// started once per rank.
-std::optional<ProgramCommandText> program_text(std::string_view text, const check::Launch& launch,
+std::optional<ProgramCommandText> program_text(const ImportState& porting, const check::Launch& launch,
                                                const shell::ScriptCommands& listing,
                                                VariableExpansionMode expansions, std::string& why);
 
 /// Returns a word whose value is unknown, with its variables, so that bash expands it again.
 /// Returns nothing if that is not possible.
 std::optional<std::string> rebuilt(const shell::Argument& word);
+
+/// True if the link starts its program in an environment that the request may replace: `conda run`.
+bool runs_in_environment(const check::Link& link);
 
 /// True if numactl is one of the command's words.
 bool runs_numactl(const shell::Command& command);

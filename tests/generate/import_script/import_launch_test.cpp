@@ -141,6 +141,12 @@ TEST_CASE("The program keeps its settings, its Python and the option that tells 
       {"srun /u/ann/.local/bin/torchrun --nnodes=2 --nproc_per_node=4 x.py", "\n  python x.py"},
       {"srun bash -c 'cd src; /u/ann/.local/bin/torchrun --nnodes=2 --nproc_per_node=4 x.py'",
        "bash -c 'cd src; python x.py'"},
+      {"srun uv run bash -c 'torchrun --nnodes=2 --nproc_per_node=4 x.py'", "uv run python x.py"},
+      {"L='uv run bash -c'\nsrun $L 'torchrun --nnodes=2 --nproc_per_node=4 x.py'", "uv run python x.py"},
+      {"srun conda run -n e bash -c 'A=b torchrun --nnodes=2 --nproc_per_node=4 x.py'",
+       "bash -c 'A=b conda run -n e python x.py'"},
+      {"conda run -n e --no-capture-output /bin/bash -c \"torchrun --nproc_per_node=4 x.py\"",
+       "conda run -n e --no-capture-output python x.py"},
   };
   for (const auto& row : rows) {
     INFO(row.line);
@@ -150,6 +156,19 @@ TEST_CASE("The program keeps its settings, its Python and the option that tells 
       reports(ported(job(k_four, "srun bash -c 'pip install .; torchrun --nnodes=2 --nproc_per_node=4 x.py'"),
                      "narval"),
               "port/launch", "pip"));
+}
+
+TEST_CASE("an environment of the request replaces conda run") {
+  import_script::RequestOverrides chosen;
+  chosen.environment = "--venv";
+  for (const std::string start : {"conda run -n e", "srun conda run -n e --no-capture-output",
+                                  "conda run -n e bash -c 'torchrun --nproc_per_node=1 x.py'"}) {
+    INFO(start);
+    const auto line = start + (start.ends_with("'") ? "" : " python x.py");
+    const auto result = ported(job("--nodes=1 --ntasks=1 --gres=gpu:1", line), "narval", chosen);
+    CHECK(result.job.command == std::vector<std::string>{"python", "x.py"});
+    CHECK(reports(result, "port/environment", "'conda run' is removed"));
+  }
 }
 
 TEST_CASE("An image is found wherever the script names it") {
