@@ -247,6 +247,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
     return std::move(porting.result);
   }
   port_size(porting, requests[0], sizes, programs);
+  refuse_foreign_resources(porting, header);
   port_launchers(porting, programs);
   port_image(porting, header, launches, programs);
   const auto old_names = names_of_other_starters(has_srun(to));

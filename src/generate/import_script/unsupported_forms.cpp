@@ -93,6 +93,17 @@ bool starts_programs(const std::string& text) {
          });
 }
 
+/// Whether the line is a directive that sbatch does not read: "#PJM -L gpu=4". Those of sbatch with a letter
+/// before them are comments.
+bool is_foreign_directive(std::string_view line) {
+  if (!line.starts_with('#')) return false;
+  const auto name = line.substr(1, line.find(' ') - 1); // npos - 1 is past the end
+  const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  const bool is_name = name == "$" || (name.size() > 1 && std::all_of(name.begin(), name.end(), is_upper));
+  return is_name && line.substr(name.size() + 1).starts_with(" -") && !name.ends_with("SBATCH") &&
+         name != "SLURM" && name != "PBS" && name != "BSUB";
+}
+
 } // namespace
 
 void report_no_program(ImportState& porting, const shell::ScriptCommands& view) {
@@ -159,6 +170,21 @@ void refuse_eval(ImportState& porting, const shell::ScriptCommands& view,
                               "imported",
                               short_line(util::trim(text))),
                   "use the command itself in the script, without eval");
+  }
+}
+
+void refuse_foreign_resources(ImportState& porting, const slurm::ScriptHeader& header) {
+  const auto& gpus = porting.result.job.gpus_per_node;
+  if (!gpus || gpus->value > 0 || porting.chosen.nodes) return;
+  std::size_t begin = 0;
+  for (const auto& line : util::split(porting.text.substr(0, header.end), '\n')) {
+    if (is_foreign_directive(line))
+      return porting.error({begin, line.size()}, "port/directive",
+                           fmt::format("'{}' may request GPUs, but sbatch and hpcml do not read it, and the "
+                                       "script requests no others",
+                                       short_line(line)),
+                           "add --gpus-per-node N to hpcml gen, with 0 for a job without GPUs");
+    begin += line.size() + 1;
   }
 }
 

@@ -19,4 +19,8 @@ void refuse_array_ranks(ImportState& porting, const slurm::JobOptions& request,
 void refuse_eval(ImportState& porting, const shell::ScriptCommands& view,
                  const std::vector<FoundLaunch>& programs);
 
+/// Rejects a job without GPUs if another tool's directives request resources, which are not read:
+/// `#YBATCH -r gpu_4`. The request can set the number of GPUs.
+void refuse_foreign_resources(ImportState& porting, const slurm::ScriptHeader& header);
+
 } // namespace hpcml::import_script

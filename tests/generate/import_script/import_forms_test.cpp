@@ -140,3 +140,16 @@ TEST_CASE("a tool in the program's image moves with it") {
   CHECK(has(script, "\n  apptainer exec --nv a.sif pip install -e x\n"));
   CHECK(has(script, "B=$(singularity exec b.sif cat f)"));
 }
+
+TEST_CASE("a job whose GPUs another tool's directive requests is rejected") {
+  const auto text = [](const std::string& line) {
+    return "#!/bin/bash\n" + line + "\n#SBATCH --time=10\nmpirun -np 4 python x.py\n#PJM -L x\n";
+  };
+  for (const std::string line : {"#YBATCH -r rtx6000-ada_4", "#PJM -L gpu=4", "#$ -l gpu=4"})
+    CHECK_THAT(error_of(ported(text(line))), Catch::Contains("2: '" + line + "' may request GPUs"));
+  for (const std::string line : {"#", "# -r", "#XSBATCH --gres=gpu:4", "#NOTE: -x", "#SBATCH --gres=gpu:4"})
+    CHECK(error_of(ported(text(line))).empty());
+  import_script::RequestOverrides chosen;
+  chosen.nodes = true;
+  CHECK(error_of(ported(text("#PJM -L gpu=4"), "narval", chosen)).empty());
+}
