@@ -287,10 +287,16 @@ private:
 std::optional<ProgramCommandText> read_program(ImportState& porting, const Launch& launch,
                                                const shell::ScriptCommands& listing, diag::TextRange place) {
   if (refuse_list(porting, launch, place)) return std::nullopt;
-  std::string why = "the program that this line starts is known only when the script runs";
+  std::string why;
   auto program = program_text(porting, launch, listing, VariableExpansionMode::written_out, why);
   if (!program) {
-    porting.error(place, "port/launch", why, "add the program's arguments to this line itself");
+    if (why.empty())
+      porting.error(place, "port/launch",
+                    "the program that this line starts is known only when the script runs",
+                    "add the program's arguments to this line itself");
+    else
+      porting.error(place, "port/launch", why,
+                    "use a separate line of the script for it, before or after this shell");
     return std::nullopt;
   }
   if (!is_ambiguous(launch, program->command)) return program;

@@ -105,7 +105,7 @@ Siblings siblings_of(const Launch& launch, const shell::ScriptCommands& listing)
       continue;
     result.any = true;
     const auto name = command.name();
-    if (name && !name->empty() &&
+    if (result.heavy.empty() && name && !name->empty() &&
         std::find(k_light.begin(), k_light.end(), std::string_view(*name)) == k_light.end())
       result.heavy = *name;
   }

@@ -152,10 +152,14 @@ TEST_CASE("The program keeps its settings, its Python and the option that tells 
     INFO(row.line);
     CHECK(has(written(job(k_four, row.line), "narval"), row.part));
   }
-  CHECK(
-      reports(ported(job(k_four, "srun bash -c 'pip install .; torchrun --nnodes=2 --nproc_per_node=4 x.py'"),
-                     "narval"),
-              "port/launch", "pip"));
+}
+
+TEST_CASE("another command of the program's shell needs a separate line") {
+  const auto result = ported(
+      job(k_four, "srun bash -c 'pip install .; torchrun --nnodes=2 --nproc_per_node=4 x.py; wandb sync'"));
+  CHECK(reports(result, "port/launch", "also runs pip"));
+  CHECK(std::any_of(result.findings.begin(), result.findings.end(),
+                    [](const auto& finding) { return has(finding.hint, "use a separate line"); }));
 }
 
 TEST_CASE("an environment of the request replaces conda run") {
