@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
-MOST_OF_DATA = 545_000
+MOST_OF_DATA = 555_000
 MOST_OF_A_PLAIN_FILE = 100_000
 COMPRESSED = (".gz", ".xz")
 CODE = (".cpp", ".hpp", ".py", ".sh", ".cmake", "CMakeLists.txt", ".md")  # grows with what is tested
@@ -45,16 +45,16 @@ class DataSize(unittest.TestCase):
         self.assertEqual(find_excess(sizes), [])
 
     def test_limits_are_inclusive(self):
-        self.assertEqual(find_excess({"a.json": 100_000, "b.gz": 445_000, "c.cpp": 100_000}), [])
+        self.assertEqual(find_excess({"a.json": 100_000, "b.gz": 455_000, "c.cpp": 100_000}), [])
 
     def test_a_large_plain_file_is_named(self):
         self.assertEqual([fault.split(",")[0] for fault in find_excess({"a/b.json": 100_001, "c.gz": 100_001, "d.tar.xz": 100_001})],
                          ["a/b.json has 100001 bytes"])
 
     def test_the_largest_files_are_named_when_the_sum_is_too_large(self):
-        sizes = {f"f{i:02}": 1000 + i for i in range(40)} | {"big.gz": 515_000}
+        sizes = {f"f{i:02}": 1000 + i for i in range(40)} | {"big.gz": 525_000}
         (fault,) = find_excess(sizes)
-        self.assertIn("the largest files: big.gz (515000), f39 (1039), ", fault)
+        self.assertIn("the largest files: big.gz (525000), f39 (1039), ", fault)
         self.assertNotIn("f00", fault)
 
     def test_every_compressed_file_is_reproducible(self):

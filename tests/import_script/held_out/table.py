@@ -20,9 +20,10 @@ SETS = (
      "The importer was not changed between the first two runs, and no fix had been made with these scripts in sight: "
      "they show what to expect of other scripts. The fixes since then were made with these scripts in sight. "
      "The errors of the trial are those of three intents (below)."),
-    ("121-160", ("before errors of the trial were corrected",),
-     "The importer was not changed between the runs, and no fix had been made with these scripts in sight: "
-     "they show what to expect of other scripts. The errors of the trial are those of four intents (below)."),
+    ("121-160", ("before errors of the trial were corrected", "before the importer was changed"),
+     "The importer was not changed between the first two runs, and no fix had been made with these scripts in sight: "
+     "they show what to expect of other scripts. The fixes since then were made with these scripts in sight. "
+     "The errors of the trial are those of four intents (below)."),
 )
 RUNS = ("first", "second", "third")
 
@@ -32,8 +33,8 @@ HEAD = """# Import trials
 emulated site, with programs that record their arguments, variables, ranks and GPUs. The records are
 compared with an intent that was written down before any import.
 
-The importer was fixed with the first set in sight, and later with the second and the third after their
-first two runs. The first runs show what to expect of other scripts, and the last ones that the fixes hold.
+The importer was fixed with the first set in sight, and later with each of the others after their first two
+runs. The first runs show what to expect of other scripts, and the last ones that the fixes hold.
 
 Run `python3 {place}/run.py SCRIPTS --results {place}/results.json` to repeat the trials, and
 `run.py --table` to write this page. The intents are in `{place}/intents.json.gz`. The scripts are
