@@ -44,7 +44,9 @@ std::string_view harmless_command(std::string_view line) {
 bool ends_in_tee(std::string_view line) {
   const auto pipe = line.rfind('|');
   if (pipe == std::string_view::npos || (pipe > 0 && line[pipe - 1] == '|')) return false;
-  const auto last = line.substr(line.find_first_not_of("|& \t", pipe));
+  const auto begin = line.find_first_not_of("|& \t", pipe);
+  if (begin == std::string_view::npos) return false; // the pipeline continues in the next line
+  const auto last = line.substr(begin);
   return last.starts_with("tee ") && last.find(';') == std::string_view::npos;
 }
 
