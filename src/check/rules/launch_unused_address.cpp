@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "check/rule.hpp"
+#include "core/shell/shell_names.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
@@ -27,12 +28,9 @@ bool is_one_value(std::string_view value) {
 
 /// True if the text has the name at this place only, comments aside.
 bool is_only_mention(std::string_view text, std::string_view name, std::size_t place) {
-  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    const auto end = at + name.size();
-    const bool whole = (at == 0 || !util::is_name_char(text[at - 1])) &&
-                       (end == text.size() || !util::is_name_char(text[end]));
-    if (at != place && whole && !is_in_comment(text, at)) return false;
-  }
+  for (auto at = shell::find_name(text, name); at != std::string_view::npos;
+       at = shell::find_name(text, name, at + 1))
+    if (at != place && !is_in_comment(text, at)) return false;
   return true;
 }
 

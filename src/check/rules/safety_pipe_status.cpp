@@ -21,9 +21,9 @@ bool is_work(std::string_view text, const Launch& launch) {
 
 /// True if the next command of the pipeline, after the byte, only shows what comes.
 bool is_shown(std::string_view text, std::size_t end) {
-  const auto behind = text.find_first_not_of(" \t", end);
-  if (behind == std::string_view::npos || text[behind] != '|' || text.substr(behind, 2) == "||") return false;
-  const auto next = text.find_first_not_of("|& \t", behind);
+  const auto pipe = text.find_first_not_of(" \t", end);
+  if (pipe == std::string_view::npos || text[pipe] != '|' || text.substr(pipe, 2) == "||") return false;
+  const auto next = text.find_first_not_of("|& \t", pipe);
   if (next == std::string_view::npos) return false;
   return text.substr(next, 4) == "tee " || text.substr(next, 5) == "tail ";
 }

@@ -9,7 +9,7 @@
 
 #include "check/rule.hpp"
 #include "check/script_work.hpp"
-#include "core/util/text.hpp"
+#include "core/shell/shell_names.hpp"
 
 namespace hpcml::check {
 namespace safety_unset_variable {
@@ -52,11 +52,9 @@ bool may_assign(std::string_view text, std::size_t at, std::size_t length) {
 
 /// Where the script may assign the variable; nothing where it never does.
 std::optional<std::size_t> find_assignment(std::string_view text, const std::string& name) {
-  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    const bool whole = (at == 0 || !util::is_name_char(text[at - 1])) &&
-                       (at + name.size() >= text.size() || !util::is_name_char(text[at + name.size()]));
-    if (whole && !is_in_comment(text, at) && may_assign(text, at, name.size())) return at;
-  }
+  for (auto at = shell::find_name(text, name); at != std::string_view::npos;
+       at = shell::find_name(text, name, at + 1))
+    if (!is_in_comment(text, at) && may_assign(text, at, name.size())) return at;
   return std::nullopt;
 }
 

@@ -31,13 +31,7 @@ public:
   /// Whether the text reads the number of the task, or what was computed from it.
   bool reads_task(std::string_view text) const {
     return std::any_of(x_of_task.begin(), x_of_task.end(), [&](const std::string& known) {
-      for (auto at = text.find(known); at != std::string_view::npos; at = text.find(known, at + 1)) {
-        const auto end = at + known.size();
-        if ((at == 0 || !shell::is_name_char(text[at - 1])) &&
-            (end == text.size() || !shell::is_name_char(text[end])))
-          return true;
-      }
-      return false;
+      return shell::find_name(text, known) != std::string_view::npos;
     });
   }
 

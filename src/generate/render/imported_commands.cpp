@@ -4,6 +4,7 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "core/shell/shell_names.hpp"
 #include "core/util/text.hpp"
 #include "generate/render/sections.hpp"
 
@@ -40,12 +41,9 @@ constexpr std::array<RequestVariable, 8> k_request_variables = {{
 }};
 
 bool reads_variable(const std::string& text, const std::string& name) {
-  for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-    const auto end = at + name.size();
-    const bool whole = (at == 0 || !util::is_name_char(text[at - 1])) &&
-                       (end >= text.size() || !util::is_name_char(text[end]));
-    if (whole && !(end < text.size() && text[end] == '=')) return true;
-  }
+  for (auto at = shell::find_name(text, name); at != std::string::npos;
+       at = shell::find_name(text, name, at + 1))
+    if (text.substr(at + name.size(), 1) != "=") return true;
   return false;
 }
 

@@ -176,7 +176,7 @@ class Page(unittest.TestCase):
             self.assertEqual([key[0] for key in run.read_results(path)], ["01", "99", "100"])
 
     def test_results_do_not_name_the_machine(self):
-        for text, hidden in (("HF_HOME is '/work/ann/hf' instead of '{W}/hf'", "HF_HOME is '/work/USER/hf' instead of '{W}/hf'"),
+        for text, hidden in (("HF_HOME is '/data/ann/hf' instead of '{W}/hf'", "HF_HOME is '/data/USER/hf' instead of '{W}/hf'"),
                              ("HF_HOME is '/tmp/hpcml-sandbox-aB3/scratch/ann'", "HF_HOME is '/scratch/USER'"),
                              ("/var/tmp/t/01-lumi/job/x.py /annex", "{W}/x.py /annex")):
             self.assertEqual(run.hide_machine(text, {"/var/tmp/t/01-lumi/job": "{W}"}, "ann"), hidden)
