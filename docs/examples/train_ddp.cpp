@@ -125,7 +125,7 @@ std::string host_name() {
 }
 
 void report(const Options& options, const ddp::ProcessGroup& group,
-            const std::vector<ddp::OwnConnection>& connections, JsonLine line) {
+            const std::vector<ddp::OwnTcpConnection>& connections, JsonLine line) {
   const auto& env = group.environment();
   std::vector<JsonLine> sockets;
   std::string interfaces;

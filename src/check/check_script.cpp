@@ -33,7 +33,7 @@ using slurm::Version;
 using Refusals = std::vector<slurm::LocatedFinding>;
 
 /// Reads the job as this version of sbatch does; returns what it refuses.
-Refusals read_as(std::string_view text, slurm::SpanNarrowingVersion version, slurm::ScriptAsRead& job) {
+Refusals read_as(std::string_view text, slurm::ComparisonTrackingVersion version, slurm::ScriptAsRead& job) {
   slurm::LocatedFindings findings("", text);
   job = slurm::read_job(text, version, findings);
   for (std::size_t i = 0; i < job.requests.size(); ++i)

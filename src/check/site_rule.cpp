@@ -49,7 +49,7 @@ diag::Severity severity_of(const site_rules::PolicyViolation& violation) {
   return diag::Severity::note;
 }
 
-RuleMatch match_of(const HetJobComponent& part, const site_rules::PolicyViolation& violation) {
+RuleMatch match_of(const ComponentSiteEvaluation& part, const site_rules::PolicyViolation& violation) {
   const auto& row = site_rules::row_of(violation.rule);
   const auto options = row.options.front().empty()
                            ? std::vector<std::string_view>{violation.name}
@@ -63,14 +63,14 @@ RuleMatch match_of(const HetJobComponent& part, const site_rules::PolicyViolatio
 
 } // namespace
 
-diag::TextRange HetJobComponent::place(const std::vector<std::string_view>& options) const {
+diag::TextRange ComponentSiteEvaluation::place(const std::vector<std::string_view>& options) const {
   for (const auto option : options)
     if (request.has(option)) return request.place(option);
   return {};
 }
 
-std::vector<HetJobComponent> parts_of(const LintContext& subject) {
-  std::vector<HetJobComponent> parts;
+std::vector<ComponentSiteEvaluation> parts_of(const LintContext& subject) {
+  std::vector<ComponentSiteEvaluation> parts;
   for (std::size_t i = 0; subject.site && i < subject.fits.size(); ++i)
     parts.push_back({subject.requests[i], subject.sizes[i], subject.demands[i], subject.fits[i],
                      *subject.site, subject.violations[i]});

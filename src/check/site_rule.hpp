@@ -13,7 +13,7 @@
 namespace hpcml::check {
 
 /// One component of a job with what is known of it at the site.
-struct HetJobComponent {
+struct ComponentSiteEvaluation {
   const slurm::JobOptions& request;
   const slurm::JobSize& size;
   const hpcml::site_rules::ResourceRequest& demand;
@@ -27,10 +27,10 @@ struct HetJobComponent {
   diag::Severity severity() const { return fit.sure ? diag::Severity::error : diag::Severity::warning; }
 };
 /// The components; none without a site.
-std::vector<HetJobComponent> parts_of(const LintContext& subject);
+std::vector<ComponentSiteEvaluation> parts_of(const LintContext& subject);
 
 /// Completes the match for a violation, for example with a fix. Returns false if there is none.
-using CompleteMatch = bool (*)(const LintContext& subject, const HetJobComponent& part,
+using CompleteMatch = bool (*)(const LintContext& subject, const ComponentSiteEvaluation& part,
                                const hpcml::site_rules::PolicyViolation& violation, RuleMatch& match);
 /// Returns a match for each violation under the rule of that ID, with the place, the sentence, the hint and
 /// the severity of its row in the table of site rules.

@@ -6,7 +6,7 @@
 
 namespace hpcml::ddp {
 
-BucketAssignment assign_buckets(const std::vector<GradientFacts>& gradients,
+BucketAssignment assign_buckets(const std::vector<GradientBucketCriteria>& gradients,
                                 const std::vector<std::size_t>& order,
                                 const std::vector<std::size_t>& limits) {
   struct Open {

@@ -9,7 +9,7 @@
 namespace hpcml::ddp {
 
 /// What decides where a gradient goes.
-struct GradientFacts {
+struct GradientBucketCriteria {
   std::string kind; ///< dtype and device: only equals share a bucket
   std::size_t bytes = 0;
 };
@@ -21,7 +21,7 @@ using BucketAssignment = std::vector<std::vector<std::size_t>>;
 /// by the first limit, and so on, the last limit for all further ones. The rule is that of Li et al.,
 /// "PyTorch Distributed", VLDB 2020, section 3.2.3, as torch's own DistributedDataParallel applies it: so
 /// sums have the same order.
-BucketAssignment assign_buckets(const std::vector<GradientFacts>& gradients,
+BucketAssignment assign_buckets(const std::vector<GradientBucketCriteria>& gradients,
                                 const std::vector<std::size_t>& order,
                                 const std::vector<std::size_t>& limits);
 

@@ -27,7 +27,7 @@ void ProcessGroup::State::connect(const GroupOptions& wanted) {
       *store, env, wanted, Subgroup{prefix + "group", env.rank, env.world_size}, NcclWaitMode::stream);
   device = communicator->device();
   if (!device.is_cuda()) return;
-  StreamWatch::Calls calls;
+  NcclWatchdog::Calls calls;
   calls.is_called = [this] { return watch.is_called(); };
   calls.on_failure = [this](const Operation& operation, const std::string& why) {
     watch.attribute_failure(operation, why);
@@ -36,7 +36,7 @@ void ProcessGroup::State::connect(const GroupOptions& wanted) {
   };
   calls.is_received = [this] { return watch.pending_error().empty(); };
   calls.give_up = [this] { end_program(watch.pending_error()); };
-  stream_watch = std::make_unique<StreamWatch>(options.timeout, std::move(calls));
+  nccl_watchdog = std::make_unique<NcclWatchdog>(options.timeout, std::move(calls));
 }
 
 Communicator& ProcessGroup::State::communicator_for(const at::Tensor& tensor) {
@@ -51,11 +51,11 @@ Communicator& ProcessGroup::State::communicator_for(const at::Tensor& tensor) {
 }
 
 ProcessGroup::State::~State() {
-  if (!stream_watch) return;
+  if (!nccl_watchdog) return;
   const bool well = std::uncaught_exceptions() == 0;
   // A program that has not looked at its last results ends well only if they came about.
-  if (well) stream_watch->wait_for_all();
-  stream_watch.reset();
+  if (well) nccl_watchdog->wait_for_all();
+  nccl_watchdog.reset();
   if (const auto error = watch.pending_error(); well && !error.empty()) end_program(error);
   if (!well || watch.is_called()) communicator->give_up();
 }

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "ddp/failure_detector.hpp"
-#include "ddp/stream_watch.hpp"
+#include "ddp/nccl_watchdog.hpp"
 #include "ddp/torch_compat.hpp"
 #include "hpcml/ddp/process_group.hpp"
 
@@ -35,7 +35,7 @@ struct ProcessGroup::State {
   FailureDetector
       watch; ///< ends first: the others learn that this rank leaves before they lose its connections
   at::Device device = at::kCPU;
-  std::unique_ptr<StreamWatch> stream_watch; ///< of GPUs: first to end, as it uses all of these
+  std::unique_ptr<NcclWatchdog> nccl_watchdog; ///< of GPUs: first to end, as it uses all of these
 };
 
 } // namespace hpcml::ddp

@@ -61,10 +61,10 @@ std::string interface_of(const std::string& address, const std::vector<Interface
 
 } // namespace
 
-std::vector<OwnConnection> own_connections(int ignored_port) {
+std::vector<OwnTcpConnection> own_connections(int ignored_port) {
   const auto inodes = own_inodes();
   const auto interfaces = interface_addresses();
-  std::vector<OwnConnection> list;
+  std::vector<OwnTcpConnection> list;
   for (const char* table : {"/proc/self/net/tcp", "/proc/self/net/tcp6"}) {
     std::ifstream file(table);
     std::string line;

@@ -63,7 +63,7 @@ void Work::wait() {
                          format_message("not done within {} s", group.options.timeout.count() / 1000), false);
     }
     // NCCL's wait is over when the streams are in order, or the group was ended.
-    if (group.stream_watch && group.watch.is_called()) group.watch.fail(operation, "", false);
+    if (group.nccl_watchdog && group.watch.is_called()) group.watch.fail(operation, "", false);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
@@ -97,8 +97,8 @@ Work ProcessGroup::begin(const Operation& operation, const at::Tensor* tensor, c
   try {
     auto& ranks = tensor == nullptr ? *x_state->communicator : x_state->communicator_for(*tensor);
     transfer = start(ranks);
-    if (x_state->stream_watch && ranks.device().is_cuda())
-      x_state->stream_watch->add(operation, [left = transfer.without_tensors()] { return left.is_done(); });
+    if (x_state->nccl_watchdog && ranks.device().is_cuda())
+      x_state->nccl_watchdog->add(operation, [left = transfer.without_tensors()] { return left.is_done(); });
   } catch (const std::exception& error) {
     watch.fail(operation, error.what(), false);
   }

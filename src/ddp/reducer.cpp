@@ -39,8 +39,8 @@ Reducer::Reducer(std::shared_ptr<ProcessGroup> group,
     x_hooks.emplace_back(x_parameters[i].tensor, [this, i] { on_gradient(i); });
 }
 
-std::vector<GradientFacts> Reducer::gradient_facts() const {
-  std::vector<GradientFacts> gradients;
+std::vector<GradientBucketCriteria> Reducer::gradient_facts() const {
+  std::vector<GradientBucketCriteria> gradients;
   for (const auto& parameter : x_parameters)
     gradients.push_back({kind_of(parameter.tensor), parameter.tensor.nbytes()});
   return gradients;

@@ -66,7 +66,7 @@ private:
   };
 
   void lay_out(const BucketAssignment& assignment);
-  std::vector<GradientFacts> gradient_facts() const;
+  std::vector<GradientBucketCriteria> gradient_facts() const;
   BucketAssignment first_assignment() const;
   void take_order_of(int root);
   void start_step();

@@ -38,7 +38,7 @@ void add_partition(model::Site& site, const std::string& name) {
 }
 
 /// A node of the requested size; what is unset is assumed.
-model::NodeType assumed_type(const NodeOptions& options) {
+model::NodeType assumed_type(const AssumedNodeHardware& options) {
   model::NodeType type;
   type.id = "assumed";
   type.cpu = model::make_regular_cpus(1, options.cpus.value_or(k_cpus), 1, 0, 0);
@@ -58,7 +58,7 @@ model::NodeType assumed_type(const NodeOptions& options) {
 } // namespace
 
 util::Result<model::Site> assume_nodes(model::Site site, const std::string& partition,
-                                       const NodeOptions& options) {
+                                       const AssumedNodeHardware& options) {
   if (!site.partitions.empty())
     return util::Error{
         fmt::format("--cpus-per-node, --gpus-per-node and --mem-per-node cannot be used, because "

@@ -20,7 +20,7 @@ inline constexpr unsigned k_unknown_cores = 256;
 inline constexpr unsigned long long k_unknown_memory_mib = 4ULL << 20;
 
 /// What a user says of the nodes; what is unset is assumed.
-struct NodeOptions {
+struct AssumedNodeHardware {
   std::optional<unsigned> cpus;
   std::optional<unsigned> gpus; ///< NVIDIA's; 0: none
   std::string gpu_type;         ///< as jobs name it: "a100"; empty: they don't
@@ -31,7 +31,7 @@ struct NodeOptions {
 /// `site` with one partition ("main", or the name given) of 64 CPUs, 4 GPUs and 256 GiB a node, or as
 /// requested. Fails for a site that describes its nodes and for one without a Slurm.
 util::Result<model::Site> assume_nodes(model::Site site, const std::string& partition,
-                                       const NodeOptions& options);
+                                       const AssumedNodeHardware& options);
 
 /// Gives cores to the node types, of the partition if one is named, whose cores the profile does not state,
 /// and nodes to a partition of which it describes none. Returns a sentence for each assumption.

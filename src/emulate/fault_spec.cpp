@@ -79,7 +79,7 @@ std::optional<seconds> parse_time(std::string_view text) {
 /// One text on its way to a fault; what is wrong with it is gathered.
 class Reader {
 public:
-  Reader(const std::string& text, const FaultTargetCluster& cluster, FaultList& list)
+  Reader(const std::string& text, const FaultValidationContext& cluster, FaultList& list)
       : x_text(text), x_cluster(cluster), x_list(list) {}
 
   void read() {
@@ -212,7 +212,7 @@ private:
   }
 
   const std::string& x_text;
-  const FaultTargetCluster& x_cluster;
+  const FaultValidationContext& x_cluster;
   FaultList& x_list;
   const FaultRow* x_row = nullptr;
   ClusterFault x_fault;
@@ -255,7 +255,7 @@ void refuse_pairs(FaultList& list) {
 
 } // namespace
 
-FaultList parse_faults(const std::vector<std::string>& texts, const FaultTargetCluster& cluster) {
+FaultList parse_faults(const std::vector<std::string>& texts, const FaultValidationContext& cluster) {
   FaultList list;
   for (const auto& text : texts) Reader(text, cluster, list).read();
   refuse_pairs(list);

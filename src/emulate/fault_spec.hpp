@@ -47,14 +47,14 @@ struct FaultList {
 };
 
 /// The cluster on which they are to happen.
-struct FaultTargetCluster {
+struct FaultValidationContext {
   unsigned nodes = 0;      ///< that run
   bool whole_site = false; ///< none of them runs
   bool networks = true;    ///< nodes have their own network
 };
 
 /// Reads each text, and checks it against the others and the cluster.
-FaultList parse_faults(const std::vector<std::string>& texts, const FaultTargetCluster& cluster);
+FaultList parse_faults(const std::vector<std::string>& texts, const FaultValidationContext& cluster);
 
 /// Whether it happens to a node's links, so that nodes need their own network.
 bool needs_links(FaultKind kind);

@@ -79,8 +79,8 @@ unsigned sevenths(const std::string& name) {
 
 } // namespace
 
-std::vector<GpuInstance> cut_gpus(const model::GpuShape& gpu) {
-  std::vector<GpuInstance> parts;
+std::vector<EmulatedMigInstance> cut_gpus(const model::GpuShape& gpu) {
+  std::vector<EmulatedMigInstance> parts;
   const auto kinds = gpu.slices.size();
   if (kinds == 0 || gpu.per_node == 0) return parts;
   std::vector<unsigned> used(gpu.per_node);
@@ -94,7 +94,7 @@ std::vector<GpuInstance> cut_gpus(const model::GpuShape& gpu) {
   return parts;
 }
 
-std::string part_uuid(const GpuInstance& part, const std::string& node) {
+std::string part_uuid(const EmulatedMigInstance& part, const std::string& node) {
   const auto seed = node + "/" + std::to_string(part.gpu) + "/" + std::to_string(part.number);
   const auto high = util::fnv1a(seed), low = util::fnv1a(part.slice->name + seed);
   char text[48];

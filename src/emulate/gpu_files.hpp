@@ -13,7 +13,7 @@
 namespace hpcml::emulate {
 
 /// A MIG instance that is its own device.
-struct GpuInstance {
+struct EmulatedMigInstance {
   const model::MigInstanceType* slice = nullptr;
   unsigned gpu = 0;    ///< which it is part of
   unsigned number = 0; ///< among that GPU's parts
@@ -21,10 +21,10 @@ struct GpuInstance {
 
 /// A node's GPUs, each cut into as many parts of one kind as it has room for ("3g": two of its seventh
 /// parts), the kinds in turn.
-std::vector<GpuInstance> cut_gpus(const model::GpuShape& gpu);
+std::vector<EmulatedMigInstance> cut_gpus(const model::GpuShape& gpu);
 
 /// How CUDA names the part on that node.
-std::string part_uuid(const GpuInstance& part, const std::string& node);
+std::string part_uuid(const EmulatedMigInstance& part, const std::string& node);
 
 /// File name (below a directory for the nodes of one kind) to text: NVIDIA's list in /proc, AMD's compute
 /// topology in /sys. Where the profile does not know a GPU's NUMA node, the file says -1, as firmware does.

@@ -73,8 +73,8 @@ constexpr unsigned k_plain_user = 1000;
 
 } // namespace
 
-util::Result<ProcessIsolation> leave_host_namespaces(bool network) {
-  ProcessIsolation got;
+util::Result<SandboxNamespaces> leave_host_namespaces(bool network) {
+  SandboxNamespaces got;
   constexpr int base = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID;
   got.run_user = ::geteuid();
   got.run_group = ::getegid();
@@ -97,7 +97,7 @@ util::Result<ProcessIsolation> leave_host_namespaces(bool network) {
   return got;
 }
 
-util::Status become_user(const ProcessIsolation& isolation) {
+util::Status become_user(const SandboxNamespaces& isolation) {
   if (!isolation.other_user || enter_users(isolation.run_user, isolation.run_group)) return util::Success{};
   return util::Error{fmt::format("cannot create the user namespace in which your jobs run as your user: {}",
                                  std::strerror(errno)),

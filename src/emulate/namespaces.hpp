@@ -10,7 +10,7 @@
 namespace hpcml::emulate {
 
 /// How a sandbox's processes are to the machine's.
-struct ProcessIsolation {
+struct SandboxNamespaces {
   bool user = false;       ///< a user namespace in which only the caller exists, as root
   bool other_user = false; ///< programs run under ids that are not those of the processes that start them
   unsigned run_user = 0;   ///< ids that programs run under
@@ -22,12 +22,12 @@ struct ProcessIsolation {
 /// Leaves the machine's namespaces, with privilege or through a user namespace. Process ids take effect for
 /// the children of the caller. Fails where the machine allows none, with what to do; a network that is
 /// refused is in `limits`.
-util::Result<ProcessIsolation> leave_host_namespaces(bool network);
+util::Result<SandboxNamespaces> leave_host_namespaces(bool network);
 
 /// Before a program is executed: in a user namespace the caller, who is root there for the mounts, is himself
 /// again. Slurm's daemons want a real user: as root they would switch groups, which such a namespace forbids;
 /// so a caller who is root and may not switch groups runs them as a user without privileges.
-util::Status become_user(const ProcessIsolation& isolation);
+util::Status become_user(const SandboxNamespaces& isolation);
 
 /// True if the kernel makes bridges and cables (tried in a child process, which takes them with it).
 bool can_make_networks();

@@ -39,7 +39,7 @@ struct PerNodeDirectory {
 };
 
 /// A program of a node that runs for each connection to a port, with the connection as its input and output.
-struct NodeService {
+struct InetdService {
   unsigned port = 0;
   std::vector<SandboxMount> mounts; ///< seen by the program alone, where their targets exist
   std::vector<std::string> argv;
@@ -60,7 +60,7 @@ struct SandboxNode {
   std::vector<std::string> argv; ///< slurmd -D -N NAME …
   util::EnvSnapshot env;
   std::string log_file;
-  std::vector<NodeService> services; ///< need a network of the node's own
+  std::vector<InetdService> services; ///< need a network of the node's own
 };
 
 /// What a sandbox is made with.

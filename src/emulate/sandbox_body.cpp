@@ -87,7 +87,7 @@ private:
 
   std::string x_state_dir;
   JobCgroups x_job_groups;
-  ProcessIsolation x_isolation;
+  SandboxNamespaces x_isolation;
   unsigned x_nodes = 0;
   std::map<pid_t, StartedNode> x_started;                         ///< by daemon
   std::map<std::string, std::vector<GeneratedFileMount>> x_views; ///< by description
@@ -134,7 +134,7 @@ util::Status BodySandbox::plug_in(const SandboxNode& node, unsigned number, pid_
 
 util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
   const unsigned number = x_nodes++;
-  NodeStart plan;
+  NodeStartContext plan;
   plan.isolation = x_isolation;
   plan.scratch = x_state_dir + "/.sandbox/sys" + std::to_string(number);
   plan.first_tag = k_first_tag + number * k_tags_per_node;

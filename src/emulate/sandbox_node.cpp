@@ -45,7 +45,7 @@ util::Result<int> listen_at(unsigned port) {
 }
 
 /// The mounts are the program's own: what does not exist is not covered.
-util::Status prepare(const NodeService& service, const ProcessIsolation& isolation) {
+util::Status prepare(const InetdService& service, const SandboxNamespaces& isolation) {
   if (::unshare(CLONE_NEWNS) != 0)
     return util::Error{
         fmt::format("cannot create the mount namespace of an ssh connection to an emulated node: {}",
@@ -57,7 +57,7 @@ util::Status prepare(const NodeService& service, const ProcessIsolation& isolati
   return become_user(isolation);
 }
 
-[[noreturn]] void serve(int connection, const NodeService& service, const ProcessIsolation& isolation) {
+[[noreturn]] void serve(int connection, const InetdService& service, const SandboxNamespaces& isolation) {
   reset_signals();
   const auto ready = prepare(service, isolation);
   if (ready) {
@@ -70,7 +70,7 @@ util::Status prepare(const NodeService& service, const ProcessIsolation& isolati
   ::_exit(127);
 }
 
-[[noreturn]] void wait_at(int listener, const NodeService& service, const ProcessIsolation& isolation) {
+[[noreturn]] void wait_at(int listener, const InetdService& service, const SandboxNamespaces& isolation) {
   ::prctl(PR_SET_NAME, "hpcml-port");
   reset_signals();
   ::signal(SIGCHLD, SIG_IGN); // the children are not waited for
@@ -92,7 +92,7 @@ util::Status prepare(const NodeService& service, const ProcessIsolation& isolati
 
 /// In the node's first process: leaves another process, in the namespaces of the caller, that waits at the
 /// port and starts the service's program for each connection.
-util::Status wait_for_connections(const NodeService& service, const ProcessIsolation& isolation) {
+util::Status wait_for_connections(const InetdService& service, const SandboxNamespaces& isolation) {
   TRY(const auto listener, listen_at(service.port));
   // Its parent is to be process 1 of the sandbox: the caller becomes a daemon that expects no children.
   auto left = util::leave_process({}, [&]() -> int { wait_at(listener, service, isolation); });
@@ -101,7 +101,7 @@ util::Status wait_for_connections(const NodeService& service, const ProcessIsola
   return util::with_context(left.error(), fmt::format("cannot serve port {}", service.port));
 }
 
-util::Status enter_namespaces(const SandboxNode& node, const ProcessIsolation& isolation) {
+util::Status enter_namespaces(const SandboxNode& node, const SandboxNamespaces& isolation) {
   const int wanted = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | (isolation.network ? CLONE_NEWNET : 0);
   if (::unshare(wanted) != 0 || ::sethostname(node.name.c_str(), node.name.size()) != 0)
     return util::Error{
@@ -141,7 +141,7 @@ util::Status give_own_directory(const PerNodeDirectory& directory) {
   return util::Success{};
 }
 
-util::Status mount_view(const SandboxNode& node, const NodeStart& plan) {
+util::Status mount_view(const SandboxNode& node, const NodeStartContext& plan) {
   TRY_DONE(keep_mounts_private());
   if (!node.unified_group.empty()) hide_machine_groups(plan.isolation.network);
   // The login node could mount a sysfs or said that it could not; here it is the same.
@@ -161,7 +161,7 @@ util::Status mount_view(const SandboxNode& node, const NodeStart& plan) {
 
 } // namespace
 
-void become_node(const SandboxNode& node, const NodeStart& plan, StartChannel& channel,
+void become_node(const SandboxNode& node, const NodeStartContext& plan, StartChannel& channel,
                  int supervisor_socket) {
   channel.keep_child_end();
   reset_signals();

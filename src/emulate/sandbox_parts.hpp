@@ -25,7 +25,7 @@ struct SandboxContext {
   std::string state_dir;
   JobCgroups job_groups;
   SandboxOptions options;
-  ProcessIsolation isolation;
+  SandboxNamespaces isolation;
   SandboxPipes pipes;
   std::function<void()> restore_signals; ///< restores the dispositions from before run_in_sandbox
   std::function<int(Sandbox&)> body;
@@ -42,8 +42,8 @@ void send_failure(int fd, const util::Error& error);
 std::unique_ptr<Sandbox> make_sandbox(const SandboxContext& context);
 
 /// What the node's first process needs besides the node itself.
-struct NodeStart {
-  ProcessIsolation isolation;
+struct NodeStartContext {
+  SandboxNamespaces isolation;
   std::string scratch;              ///< a private empty directory on the sandbox's file system
   std::vector<SandboxMount> mounts; ///< generated views first, then the caller's
   unsigned first_tag = 0;
@@ -52,7 +52,7 @@ struct NodeStart {
 class StartChannel;
 /// In a fresh child: enters the node's namespaces, puts itself under the filter, hands the listener to
 /// `supervisor_socket`, executes the daemon.
-[[noreturn]] void become_node(const SandboxNode& node, const NodeStart& plan, StartChannel& channel,
+[[noreturn]] void become_node(const SandboxNode& node, const NodeStartContext& plan, StartChannel& channel,
                               int supervisor_socket);
 
 } // namespace hpcml::emulate

@@ -124,8 +124,8 @@ std::map<std::string, StandInFile> make_ssh_files(const SshAccess& access, const
   return files;
 }
 
-NodeService make_ssh_service(const std::string& state_dir) {
-  NodeService service;
+InetdService make_ssh_service(const std::string& state_dir) {
+  InetdService service;
   service.port = 22;
   const auto system = state_dir + k_system;
   for (const auto* name : {"passwd", "shadow", "group"})

@@ -36,7 +36,7 @@ std::map<std::string, StandInFile> make_ssh_files(const SshAccess& access, const
                                                   const std::string& group);
 
 /// What waits for connections on each node.
-NodeService make_ssh_service(const std::string& state_dir);
+InetdService make_ssh_service(const std::string& state_dir);
 
 /// Writes the files, shows ssh's clients where keys and known hosts are, and starts to make these; the
 /// process that does. Slurm can start meanwhile.

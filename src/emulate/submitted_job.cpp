@@ -141,18 +141,18 @@ std::vector<slurm::OptionSetting> settings_of(const model::Site& site, const Sub
 /// True if the site's job filter rejects the job for this violation. What slurm.conf has of the profile,
 /// Slurm enforces itself.
 bool is_enforced(const PolicyViolation& violation, const site_rules::ResolvedPlacement& placement) {
-  using site_rules::FilterRejectionScope;
+  using site_rules::JobFilterRejectionThreshold;
   const auto* partition = placement.partition();
   const bool by_partition = violation.owner.starts_with("partition ");
   const bool definite = violation.certainty == site_rules::Confidence::definite;
   switch (site_rules::row_of(violation.rule).rejection_scope) {
-  case FilterRejectionScope::none: return false;
-  case FilterRejectionScope::all: return true;
-  case FilterRejectionScope::definite: return definite;
-  case FilterRejectionScope::definite_or_likely:
+  case JobFilterRejectionThreshold::none: return false;
+  case JobFilterRejectionThreshold::all: return true;
+  case JobFilterRejectionThreshold::definite: return definite;
+  case JobFilterRejectionThreshold::definite_or_likely:
     return violation.certainty != site_rules::Confidence::advisory;
-  case FilterRejectionScope::beyond_slurm_conf: return definite && !by_partition;
-  case FilterRejectionScope::beyond_slurm_conf_time:
+  case JobFilterRejectionThreshold::beyond_slurm_conf: return definite && !by_partition;
+  case JobFilterRejectionThreshold::beyond_slurm_conf_time:
     return definite &&
            (!by_partition || !partition->max_time_by_nodes.empty() || !partition->max_time_by_gpus.empty());
   }

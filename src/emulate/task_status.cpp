@@ -31,13 +31,13 @@ std::optional<pid_t> find_number(std::string_view status, std::string_view name)
 
 } // namespace
 
-std::optional<ThreadParents> read_task_links(pid_t tid) {
+std::optional<ThreadProcessIds> read_task_links(pid_t tid) {
   const auto text = util::read_file("/proc/" + std::to_string(tid) + "/status");
   if (!text) return std::nullopt;
   const auto process = find_number(*text, "\nTgid:");
   const auto parent = find_number(*text, "\nPPid:");
   if (!process || !parent) return std::nullopt;
-  return ThreadParents{*process, *parent};
+  return ThreadProcessIds{*process, *parent};
 }
 
 std::vector<pid_t> list_all_threads() {

@@ -15,13 +15,13 @@
 namespace hpcml::emulate {
 
 /// What a thread belongs to.
-struct ThreadParents {
+struct ThreadProcessIds {
   pid_t process = 0; ///< thread group
   pid_t parent = 0;
 };
 
 /// Process and parent of a thread; nothing if it is gone.
-std::optional<ThreadParents> read_task_links(pid_t tid);
+std::optional<ThreadProcessIds> read_task_links(pid_t tid);
 /// All threads of all processes that /proc shows.
 std::vector<pid_t> list_all_threads();
 

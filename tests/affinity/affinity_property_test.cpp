@@ -58,7 +58,7 @@ std::string rank_problem(const topo::Node& node, const topo::AffinityRequest& re
   if (node.gpus.empty() != rank.gpus.empty()) return "has GPUs where there are none, or none where there are";
   for (unsigned id : rank.memory.ids())
     if (std::none_of(node.numa.begin(), node.numa.end(), [&](const topo::NumaNode& n) {
-          return n.id == id && n.kind == topo::NumaMemoryKind::cpu && n.cpus.intersects(rank.cpus);
+          return n.id == id && n.kind == topo::NumaMemoryOwner::cpu && n.cpus.intersects(rank.cpus);
         }))
       return "takes memory from NUMA " + std::to_string(id);
   return {};

@@ -229,7 +229,7 @@ unsigned threads_per_core(const Case& item, const std::vector<topo::PlacedRank>&
 }
 
 /// CPUs that a binding wider than cores adds: the whole sockets or NUMA nodes of the task's cores, or all.
-IdSet widen(const Case& item, const std::string& unit, const topo::EmulatedToolRequest& wanted,
+IdSet widen(const Case& item, const std::string& unit, const topo::ThirdPartyAffinityRequest& wanted,
             const IdSet& cpus) {
   const auto& shape = item.node.cpus;
   const IdSet all = (wanted.allowed.empty() ? shape.all() : wanted.allowed) - shape.reserved;
@@ -248,7 +248,7 @@ IdSet widen(const Case& item, const std::string& unit, const topo::EmulatedToolR
 void compare_distribution(const Case& item, const std::vector<topo::PlacedRank>& tasks) {
   const std::string bind = option_of(item, "cpu-bind", "", "");
   if (bind.find(':') != std::string::npos) return compare_binding(item, tasks, bind);
-  topo::EmulatedToolRequest wanted = compat_request(item.item, "slurm-closest", item.node);
+  topo::ThirdPartyAffinityRequest wanted = compat_request(item.item, "slurm-closest", item.node);
   const unsigned nodes = std::max(1u, number_of(item.request(), {"nodes"}, 1));
   wanted.ranks = (wanted.ranks + nodes - 1) / nodes;
   if (wanted.cpus_per_rank == 0)

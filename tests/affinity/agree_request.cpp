@@ -126,10 +126,10 @@ std::string policy_of(const Json& item) {
   return normal(text_of(item, {"policy"}));
 }
 
-topo::EmulatedToolRequest compat_request(const Json& item, const std::string& policy,
+topo::ThirdPartyAffinityRequest compat_request(const Json& item, const std::string& policy,
                                          const topo::Node& node) {
   const Json& request = item.at("request");
-  topo::EmulatedToolRequest wanted;
+  topo::ThirdPartyAffinityRequest wanted;
   wanted.policy = policy;
   const Json& expected = item.at("expected");
   const auto listed =

@@ -44,7 +44,7 @@ TEST_CASE("job output has no log of an earlier job") {
     const auto now = std::chrono::system_clock::now();
     std::filesystem::last_write_time(workspace / "a",
                                      std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
-    cli::JobOutput output(cli::EarlierLog{now.time_since_epoch() - std::chrono::minutes(1), appends});
+    cli::JobOutput output(cli::EarlierLogCriteria{now.time_since_epoch() - std::chrono::minutes(1), appends});
     output.follow((workspace / "a").string());
     output.follow((workspace / "b").string());
     CHECK(text_of(output.read_more()).empty());

@@ -20,7 +20,7 @@ std::vector<std::size_t> in_order(std::size_t count) {
 } // namespace
 
 TEST_CASE("a bucket is full once it holds its limit; the first one of each kind has the first limit") {
-  const std::vector<GradientFacts> gradients = {{"f", 4},  {"f", 6}, {"f", 10}, {"h", 3},
+  const std::vector<GradientBucketCriteria> gradients = {{"f", 4},  {"f", 6}, {"f", 10}, {"h", 3},
                                                 {"f", 30}, {"f", 1}, {"h", 3}};
   CHECK(assign_buckets(gradients, in_order(7), {10, 20}) == BucketAssignment{{0, 1}, {2, 4}, {3, 6}, {5}});
 }
@@ -28,7 +28,7 @@ TEST_CASE("a bucket is full once it holds its limit; the first one of each kind 
 TEST_CASE("each gradient is in one bucket, in the order given, with its own kind") {
   std::mt19937 random(3);
   for (int round = 0; round < 500; ++round) {
-    std::vector<GradientFacts> gradients(1 + random() % 40);
+    std::vector<GradientBucketCriteria> gradients(1 + random() % 40);
     for (auto& gradient : gradients) gradient = {random() % 3 == 0 ? "h" : "f", 1 + random() % 50};
     auto order = in_order(gradients.size());
     std::shuffle(order.begin(), order.end(), random);

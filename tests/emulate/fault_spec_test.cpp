@@ -12,7 +12,7 @@ using std::chrono::seconds;
 namespace {
 
 FaultList parse(const std::vector<std::string>& texts, unsigned nodes = 3) {
-  FaultTargetCluster cluster;
+  FaultValidationContext cluster;
   cluster.nodes = nodes;
   return parse_faults(texts, cluster);
 }
@@ -76,7 +76,7 @@ TEST_CASE("QoS decide about a preemption where that is said, and what is preempt
   CHECK_FALSE(by_partition.at(0).by_qos);
   CHECK_FALSE(needs_accounting(by_partition));
   CHECK(by_partition[0].grace == seconds(60));
-  FaultTargetCluster loopback;
+  FaultValidationContext loopback;
   loopback.nodes = 2;
   loopback.networks = false;
   CHECK(complaints(parse_faults({"preempt:qos@40s"}, loopback)) ==
@@ -188,7 +188,7 @@ TEST_CASE("how jobs are preempted is called by one set of words") {
 }
 
 TEST_CASE("faults need nodes that run, and links to cut") {
-  FaultTargetCluster cluster;
+  FaultValidationContext cluster;
   cluster.whole_site = true;
   CHECK(complaints(parse_faults({"node-down:2@3s"}, cluster)) ==
         "--fault has no effect with --whole-site, which runs no nodes\n");

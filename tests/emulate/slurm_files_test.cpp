@@ -114,13 +114,13 @@ TEST_CASE("jobs are preempted only where that is asked for, and all by one parti
   const auto site = test::small_site();
   CHECK(files_of(site, test::layout_of(site)).at("slurm.conf").find("reempt") == std::string::npos);
   SlurmFileOptions options;
-  options.faults = parse_faults({"preempt:cancel@3s"}, FaultTargetCluster{2}).faults;
+  options.faults = parse_faults({"preempt:cancel@3s"}, FaultValidationContext{2}).faults;
   const auto conf = make_slurm_files(site, test::layout_of(site), options).at("slurm.conf");
   CHECK(line_of(conf, "PreemptMode") == "PreemptMode=CANCEL");
   CHECK(line_of(conf, "PartitionName=hpcml-preempt").find(" Nodes=ALL PriorityTier=1000 ") !=
         std::string::npos);
   CHECK(line_of(conf, "PartitionName=main").find("OverSubscribe=EXCLUSIVE") != std::string::npos);
-  options.faults = parse_faults({"preempt:suspend@3s"}, FaultTargetCluster{2}).faults;
+  options.faults = parse_faults({"preempt:suspend@3s"}, FaultValidationContext{2}).faults;
   const auto shared = make_slurm_files(site, test::layout_of(site), options).at("slurm.conf");
   CHECK(line_of(shared, "PreemptMode") == "PreemptMode=SUSPEND,GANG");
   CHECK(line_of(shared, "SelectTypeParameters") == "SelectTypeParameters=CR_Core");
@@ -130,7 +130,7 @@ TEST_CASE("jobs are preempted only where that is asked for, and all by one parti
 TEST_CASE("where QoS decide one of hpcml's own preempts those that the profile calls preemptible, else all") {
   auto site = test::small_site();
   SlurmFileOptions options;
-  options.faults = parse_faults({"preempt:qos-cancel:20s@3s"}, FaultTargetCluster{2}).faults;
+  options.faults = parse_faults({"preempt:qos-cancel:20s@3s"}, FaultValidationContext{2}).faults;
   const auto conf = make_slurm_files(site, test::layout_of(site), options).at("slurm.conf");
   CHECK(line_of(conf, "PreemptType") == "PreemptType=preempt/qos");
   CHECK(line_of(conf, "PreemptMode") == "PreemptMode=CANCEL");
@@ -148,10 +148,10 @@ TEST_CASE("where QoS decide one of hpcml's own preempts those that the profile c
   CHECK(list_preempted_qos(site) == std::vector<std::string>{"normal", "debug", "besteffort"});
   site.qos[1].preemptible = true;
   CHECK(list_preempted_qos(site) == std::vector<std::string>{"besteffort"});
-  CHECK(make_preemption_entries(site, parse_faults({"preempt:qos@3s"}, FaultTargetCluster{2}).faults, true) ==
+  CHECK(make_preemption_entries(site, parse_faults({"preempt:qos@3s"}, FaultValidationContext{2}).faults, true) ==
         Entries{{"add", "qos", "name=hpcml-preempt", "preempt=besteffort"},
                 {"modify", "cluster", "where", "name=" + site.id, "set", "qos+=hpcml-preempt"}});
-  options.faults = parse_faults({"preempt:20s@3s"}, FaultTargetCluster{2}).faults;
+  options.faults = parse_faults({"preempt:20s@3s"}, FaultValidationContext{2}).faults;
   const auto graced = make_slurm_files(site, test::layout_of(site), options).at("slurm.conf");
   CHECK(line_of(graced, "PartitionName=main").find(" GraceTime=20 ") != std::string::npos);
   CHECK(line_of(graced, "PartitionName=hpcml-preempt").find("GraceTime") == std::string::npos);

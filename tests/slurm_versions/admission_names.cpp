@@ -84,7 +84,7 @@ private:
 
   /// As sbatch sends them, with those that its GPUs make.
   long specified_tasks() const {
-    SubmittedCounts sent = count_sent(r, x_version);
+    JobDescriptorCounts sent = count_sent(r, x_version);
     (void)slurm::check_gres(r, x_version, sent);
     return sent.tasks.value_or(0);
   }

@@ -133,7 +133,7 @@ private:
     set("ReqTRES", counted.empty() ? "(null)" : util::join(counted, ","), "cpu=1,mem=1000M,node=1");
   }
 
-  slurm::SubmittedCounts x_sent; ///< as the controller gets them from sbatch
+  slurm::JobDescriptorCounts x_sent; ///< as the controller gets them from sbatch
 };
 
 } // namespace

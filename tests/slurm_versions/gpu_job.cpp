@@ -21,7 +21,7 @@ bool binds_gpus(const JobOptions& r) {
 }
 
 void set_tasks(const JobOptions& r, const JobSize& s, Version version, GpuJob& job) {
-  SubmittedCounts sent = count_sent(r, version);
+  JobDescriptorCounts sent = count_sent(r, version);
   (void)check_gres(r, version, sent);
   job.tasks_per_gpu = sent_count(r, "ntasks-per-gpu");
   job.tasks_per_node = s.tasks_per_node;

@@ -8,13 +8,13 @@
 namespace hpcml::ddp {
 
 /// An established TCP connection of this process, both ends as "address:port".
-struct OwnConnection {
+struct OwnTcpConnection {
   std::string local;
   std::string remote;
   std::string interface; ///< the one that has the local address; empty if none has
 };
 /// Established connections of this process, without those to or from `ignored_port` (the store's). From
 /// /proc.
-std::vector<OwnConnection> own_connections(int ignored_port);
+std::vector<OwnTcpConnection> own_connections(int ignored_port);
 
 } // namespace hpcml::ddp

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 2> k_arm = {"aarch64", "arm64"};
 using model::CpuArch;
 
 /// The processor of all nodes; unknown where they differ or one is not known.
-CpuArch architecture(const HetJobComponent& part) {
+CpuArch architecture(const ComponentSiteEvaluation& part) {
   auto arch = CpuArch::unknown;
   for (const auto* node : part.fit.nodes) {
     if (node->cpu_arch == CpuArch::unknown || (arch != CpuArch::unknown && node->cpu_arch != arch))

@@ -5,7 +5,7 @@
 namespace hpcml::check {
 namespace site_constraint {
 
-bool complete(const LintContext& subject, const HetJobComponent& part,
+bool complete(const LintContext& subject, const ComponentSiteEvaluation& part,
               const site_rules::PolicyViolation& violation, RuleMatch& match) {
   if (violation.rule == site_rules::SiteRule::constraint_operator) return true;
   const auto& known = part.site.constraints;

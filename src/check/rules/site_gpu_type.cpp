@@ -9,7 +9,7 @@ namespace hpcml::check {
 namespace site_gpu_type {
 
 /// A type in other capitals is fixed.
-bool complete(const LintContext& subject, const HetJobComponent& part,
+bool complete(const LintContext& subject, const ComponentSiteEvaluation& part,
               const site_rules::PolicyViolation& violation, RuleMatch& match) {
   if (violation.rule != site_rules::SiteRule::type_unknown) return true;
   const auto types = site_rules::gpu_type_names(part.fit.nodes);

@@ -17,7 +17,7 @@ bool speaks_of_gpus(std::string_view text) {
 }
 
 /// A job without GPUs may be right here, as for preparing data, or come to another partition.
-bool complete(const LintContext& subject, const HetJobComponent&,
+bool complete(const LintContext& subject, const ComponentSiteEvaluation&,
               const site_rules::PolicyViolation& violation, RuleMatch& match) {
   if (violation.certainty == site_rules::Confidence::likely && !speaks_of_gpus(subject.text))
     match.severity = diag::Severity::note;

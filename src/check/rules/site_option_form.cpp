@@ -5,7 +5,7 @@
 namespace hpcml::check {
 namespace site_option_form {
 
-bool complete(const LintContext& subject, const HetJobComponent& part,
+bool complete(const LintContext& subject, const ComponentSiteEvaluation& part,
               const site_rules::PolicyViolation& violation, RuleMatch& match) {
   const auto value = part.demand.text(violation.name);
   if (violation.rule == site_rules::SiteRule::option_suffix && value.find('@') == std::string::npos &&

@@ -5,7 +5,7 @@
 namespace hpcml::check {
 namespace site_option_ignored {
 
-bool complete(const LintContext& subject, const HetJobComponent&, const site_rules::PolicyViolation&,
+bool complete(const LintContext& subject, const ComponentSiteEvaluation&, const site_rules::PolicyViolation&,
               RuleMatch& match) {
   match.fix = remove_option(subject, match.place);
   return true;

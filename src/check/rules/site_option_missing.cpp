@@ -40,7 +40,7 @@ bool writes_job(const LintContext& subject) {
          });
 }
 
-bool complete(const LintContext& subject, const HetJobComponent&,
+bool complete(const LintContext& subject, const ComponentSiteEvaluation&,
               const site_rules::PolicyViolation& violation, RuleMatch& match) {
   match.place = {};
   return !is_shown(subject, violation.name);

@@ -7,7 +7,7 @@
 namespace hpcml::check {
 namespace site_option_on_srun {
 
-bool complete(const LintContext& subject, const HetJobComponent&,
+bool complete(const LintContext& subject, const ComponentSiteEvaluation&,
               const site_rules::PolicyViolation& violation, RuleMatch& match) {
   if (slurm::is_option(slurm::Program::sbatch, violation.name)) return true;
   match.place = plugin_word(subject.header, violation.name);

@@ -15,7 +15,7 @@ bool is_for_gpus_only(const slurm::JobOptions& request) {
 }
 
 /// Whether the job gets the same without it.
-bool is_idle(const HetJobComponent& part, const std::string& name) {
+bool is_idle(const ComponentSiteEvaluation& part, const std::string& name) {
   if (name == "mem") return true;
   const bool for_gpus = name == "gres" ? is_for_gpus_only(part.request)
                                        : name == "gpus" || name == "gpus-per-node" || name == "gpus-per-task";
@@ -24,7 +24,7 @@ bool is_idle(const HetJobComponent& part, const std::string& name) {
 }
 
 /// The same request in the form that the site takes; none where it is not the same.
-std::vector<Edit> in_other_words(const LintContext& subject, const HetJobComponent& part,
+std::vector<Edit> in_other_words(const LintContext& subject, const ComponentSiteEvaluation& part,
                                  const std::string& name) {
   if (is_idle(part, name)) return remove_option(subject, part.place({name}));
   const auto value = part.request.text(name);
@@ -38,7 +38,7 @@ std::vector<Edit> in_other_words(const LintContext& subject, const HetJobCompone
   return {{place.offset, place.length, "--gres=gpu:" + value}};
 }
 
-bool complete(const LintContext& subject, const HetJobComponent& part,
+bool complete(const LintContext& subject, const ComponentSiteEvaluation& part,
               const site_rules::PolicyViolation& violation, RuleMatch& match) {
   if (part.request.has(violation.name))
     match.fix = in_other_words(subject, part, violation.name);

@@ -5,7 +5,7 @@
 namespace hpcml::check {
 namespace site_partition_named {
 
-bool complete(const LintContext& subject, const HetJobComponent& part,
+bool complete(const LintContext& subject, const ComponentSiteEvaluation& part,
               const site_rules::PolicyViolation& violation, RuleMatch& match) {
   using site_rules::SiteRule;
   if (violation.rule == SiteRule::partition_refused ||

@@ -7,7 +7,7 @@
 namespace hpcml::check {
 namespace site_partition_unknown {
 
-bool complete(const LintContext& subject, const HetJobComponent& part,
+bool complete(const LintContext& subject, const ComponentSiteEvaluation& part,
               const site_rules::PolicyViolation& violation, RuleMatch& match) {
   if (violation.rule == site_rules::SiteRule::partition_not_described) return false;
   const auto meant = nearest_typo(violation.name, site_rules::partition_names(part.site));

@@ -5,7 +5,7 @@
 namespace hpcml::check {
 namespace site_qos_fit {
 
-bool complete(const LintContext& subject, const HetJobComponent&,
+bool complete(const LintContext& subject, const ComponentSiteEvaluation&,
               const site_rules::PolicyViolation& violation, RuleMatch& match) {
   if (violation.rule == site_rules::SiteRule::qos_needs)
     match.fix = add_directive_after(subject, match.place, violation.name);

@@ -5,7 +5,7 @@
 namespace hpcml::check {
 namespace site_qos_unknown {
 
-bool complete(const LintContext& subject, const HetJobComponent& part,
+bool complete(const LintContext& subject, const ComponentSiteEvaluation& part,
               const site_rules::PolicyViolation& violation, RuleMatch& match) {
   std::vector<std::string> names;
   for (const auto& qos : part.site.qos) names.push_back(qos.name);

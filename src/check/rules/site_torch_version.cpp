@@ -20,7 +20,7 @@ struct Need {
   model::Origin origin;
 };
 
-Need need_of(const HetJobComponent& part) {
+Need need_of(const ComponentSiteEvaluation& part) {
   Need need;
   for (const auto* node : part.fit.nodes) {
     if (!node->gpu) return {};

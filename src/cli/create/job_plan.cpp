@@ -137,7 +137,7 @@ plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Con
     component.command_script = script_of(component.command);
     component.program_text = python_program_of(component.command);
   }
-  plan::CallerContext caller{request_line(context)};
+  plan::CommandLineContext caller{request_line(context)};
   caller.sites_dirs = profile_directories(site, context);
   auto result = plan::make_plan(components, site, caller);
   if (!result.plan) return result;

@@ -22,7 +22,7 @@ int exit_code_of(const diag::Diagnostics& findings);
 plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Context& context);
 
 /// One job of a request, planned.
-struct PlannedPart {
+struct PlannedRequestJob {
   config::NamedJobSpec part;
   model::Plan plan;
   diag::Diagnostics findings; ///< of the planner; they have been printed
@@ -31,7 +31,7 @@ struct PlannedPart {
 /// A request that may be several jobs, planned.
 struct PlannedRequest {
   model::Site site;
-  std::vector<PlannedPart> parts;
+  std::vector<PlannedRequestJob> parts;
 };
 /// The plans of all jobs of the request on its site; what is wrong is printed and gives `exit_code`.
 std::optional<PlannedRequest> run_planning(const MergedRequest& request, const Context& context,

@@ -52,7 +52,7 @@ std::string not_empty(const std::string& list) {
 util::Result<topo::AffinityPlan> make_plan(const AffinityOptions& options, const topo::Node& node,
                                            const topo::AffinityRequest& request) {
   if (options.policy == "hpcml") return topo::plan_affinity(node, request);
-  topo::EmulatedToolRequest compat;
+  topo::ThirdPartyAffinityRequest compat;
   compat.policy = options.policy;
   compat.ranks = request.ranks;
   compat.allowed = request.allowed;
@@ -134,12 +134,12 @@ bool take_visible(AffinityOptions& options, topo::Node& node, const Context& con
 }
 
 /// Masks come without the reasons that a table has.
-void warn_of_masks(const AffinityNode& chosen, const topo::AffinityPlan& plan) {
-  if (!chosen.shared.empty())
+void warn_of_masks(const AffinityTargetNode& chosen, const topo::AffinityPlan& plan) {
+  if (!chosen.sharing_reason.empty())
     print_note(fmt::format(
         "warning: srun accepts these masks only if the step has the whole node, but {}: use hpcml "
         "launch --bind apply",
-        chosen.shared));
+        chosen.sharing_reason));
   const auto& cpus = chosen.node.cpus;
   const auto is_lost = [&](const topo::Gpu& gpu) { // one package says nothing of NUMA nodes inside it
     return !gpu.place.l3 && !gpu.place.numa && gpu.cpus.empty() &&

@@ -28,7 +28,7 @@ std::optional<topo::Node> live_node(CommandErrorReporter& failure) {
 }
 
 /// Of the CPUs that the site leaves to jobs this process has all, or a part.
-AffinityNode with_own_part(topo::Node node) {
+AffinityTargetNode with_own_part(topo::Node node) {
   const bool whole = (node.cpus.all() - node.cpus.reserved).is_subset_of(node.allowed);
   auto shared = whole ? std::string() : fmt::format("this process has only CPUs {}", node.allowed.to_list());
   return {std::move(node), std::move(shared)};
@@ -76,11 +76,11 @@ std::string why_shared(const model::Site& site, const model::NodeType& type, con
 
 } // namespace
 
-std::optional<AffinityNode> read_affinity_node(const AffinityOptions& options, const Context& context,
+std::optional<AffinityTargetNode> read_affinity_node(const AffinityOptions& options, const Context& context,
                                                CommandErrorReporter& failure, int& exit_code) {
   if (!options.topology.empty()) {
     auto node = topo::load_node(options.topology);
-    if (node) return AffinityNode{*node, ""};
+    if (node) return AffinityTargetNode{*node, ""};
     failure.print(k_invalid_file, node.error());
     return std::nullopt;
   }
@@ -94,7 +94,7 @@ std::optional<AffinityNode> read_affinity_node(const AffinityOptions& options, c
   if (!type) return std::nullopt;
   topo::Node profile = topo::make_node(*type);
   profile.name = site->name + ", " + type->id;
-  if (!live) return AffinityNode{profile, why_shared(*site, *type, options.partition)};
+  if (!live) return AffinityTargetNode{profile, why_shared(*site, *type, options.partition)};
   auto node = live_node(failure);
   if (!node) return std::nullopt;
   topo::complete_from_profile(*node, profile);

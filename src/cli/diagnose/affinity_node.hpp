@@ -36,14 +36,14 @@ private:
 };
 
 /// A node, and what is known of the steps on it.
-struct AffinityNode {
+struct AffinityTargetNode {
   topo::Node node;
-  std::string shared; ///< why a step may not have all of its CPUs; empty: it has them, or that is unknown
+  std::string sharing_reason; ///< why a step may not have all of its CPUs; empty: it has them, or that is unknown
 };
 
 /// Returns the node of the topology file, of the site, or this one, which a site completes if its placement
 /// is verified or "live" is requested. Prints the error and returns nothing on failure.
-std::optional<AffinityNode> read_affinity_node(const AffinityOptions& options, const Context& context,
+std::optional<AffinityTargetNode> read_affinity_node(const AffinityOptions& options, const Context& context,
                                                CommandErrorReporter& failure, int& exit_code);
 
 /// Whether the policy is known and the other flags mean something to it; else says why not.

@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   std::string merged;
   int exit_code = 0;
   for (const auto& id : config::list_sites({})) {
-    const auto load = config::load_site(id, {}, config::ProfileValidationScope::all);
+    const auto load = config::load_site(id, {}, config::ProfilesToValidate::all);
     if (load.site) {
       rows.push_back({{id, load.layers, load.site->detect}, cli::sites_row(*load.site)});
       const auto text = config::merge_built_in(id);

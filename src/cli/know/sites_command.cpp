@@ -87,7 +87,7 @@ void print_rows(std::vector<std::vector<std::string>> rows, const std::string& f
   if (format != "json") return print(util::render_columns(rows));
   std::string text = "[";
   for (std::size_t i = 1; i < rows.size(); ++i) {
-    discover::JsonObject row;
+    discover::JsonObjectBuilder row;
     for (std::size_t j = 0; j < rows[i].size(); ++j)
       row.put(util::replace_all(util::to_lower(rows[0][j]), " ", "_"), rows[i][j]);
     text += (i > 1 ? ",\n " : "\n ") + discover::render_on_one_line(row.node());

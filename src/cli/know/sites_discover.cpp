@@ -21,7 +21,7 @@
 #include "core/util/host_names.hpp"
 #include "core/util/text.hpp"
 #include "generate/discover/compare.hpp"
-#include "generate/discover/profile.hpp"
+#include "generate/discover/generated_profile.hpp"
 #include "generate/discover/topology.hpp"
 #include "generate/discover/trials.hpp"
 
@@ -105,7 +105,7 @@ diag::Diagnostics check_profile(const std::string& text, std::optional<model::Si
 }
 
 void log_stderr(const discover::ClusterFacts& facts, const std::vector<discover::NodeKind>& kinds,
-                const discover::Profile& profile) {
+                const discover::GeneratedProfile& profile) {
   print_note(fmt::format("profile of cluster {}: Slurm {}, {}, {} of {}", facts.config.cluster,
                          facts.config.version, util::counted(facts.partitions.size(), "partition"),
                          util::counted(facts.nodes.size(), "node"),
@@ -115,7 +115,7 @@ void log_stderr(const discover::ClusterFacts& facts, const std::vector<discover:
 }
 
 /// CPUs from one source and GPUs from another may belong to the same node type.
-void add_topology(discover::ProfileInput& request, const std::string& kind,
+void add_topology(discover::ProfileGenerationInput& request, const std::string& kind,
                   const discover::ObservedNode& seen) {
   auto& type = request.topologies[kind];
   if (seen.cpu.cores > 0) type.cpu = seen.cpu;
@@ -128,7 +128,7 @@ void add_topology(discover::ProfileInput& request, const std::string& kind,
 }
 
 util::Status read_topologies(const DiscoverOptions& options, const discover::ClusterFacts& facts,
-                             const std::vector<discover::NodeKind>& kinds, discover::ProfileInput& request) {
+                             const std::vector<discover::NodeKind>& kinds, discover::ProfileGenerationInput& request) {
   for (const auto& entry : options.topologies) {
     const auto equals = entry.find('=');
     const auto named = equals == std::string::npos ? std::string() : entry.substr(0, equals);
@@ -162,7 +162,7 @@ util::Status read_topologies(const DiscoverOptions& options, const discover::Clu
 }
 
 void try_requests(const DiscoverOptions& options, const Context& context, const discover::ClusterFacts& facts,
-                  const std::vector<discover::NodeKind>& kinds, discover::ProfileInput& request) {
+                  const std::vector<discover::NodeKind>& kinds, discover::ProfileGenerationInput& request) {
   auto account = options.account;
   if (account.empty() && facts.accounts && !facts.accounts->names().empty())
     account = facts.accounts->names().front();
@@ -187,7 +187,7 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
     print_error(error, context.colour);
     return code;
   };
-  discover::ProfileInput request;
+  discover::ProfileGenerationInput request;
   request.id = options.id;
   if (request.id.empty() && !options.output_file.empty() && options.output_file != "-")
     request.id = fs::path(options.output_file).stem().string();

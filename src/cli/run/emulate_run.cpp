@@ -56,7 +56,7 @@ emulate::ProgressReporter make_narrator(const Context& context, bool quiet) {
 }
 
 /// "4", "a100:4"
-bool read_gpus(const std::string& text, emulate::NodeOptions& sizes) {
+bool read_gpus(const std::string& text, emulate::AssumedNodeHardware& sizes) {
   const auto colon = text.rfind(':');
   const auto count = util::parse_unsigned(colon == std::string::npos ? text : text.substr(colon + 1));
   if (!count || *count > 1024 || colon == 0) return false;
@@ -65,8 +65,8 @@ bool read_gpus(const std::string& text, emulate::NodeOptions& sizes) {
   return true;
 }
 
-std::optional<emulate::NodeOptions> read_sizes(const EmulateOptions& options, const Context& context) {
-  emulate::NodeOptions sizes;
+std::optional<emulate::AssumedNodeHardware> read_sizes(const EmulateOptions& options, const Context& context) {
+  emulate::AssumedNodeHardware sizes;
   sizes.cpus = options.cpus_per_node;
   if (!options.gpus_per_node.empty() && !read_gpus(options.gpus_per_node, sizes)) {
     print_error(
@@ -85,7 +85,7 @@ std::optional<emulate::NodeOptions> read_sizes(const EmulateOptions& options, co
 }
 
 /// Adds nodes of the requested size to a profile without any, and reports what is assumed.
-bool complete_nodes(model::Site& site, const EmulateOptions& options, const emulate::NodeOptions& sizes,
+bool complete_nodes(model::Site& site, const EmulateOptions& options, const emulate::AssumedNodeHardware& sizes,
                     const Context& context) {
   if (!site.partitions.empty() && !sizes.any()) {
     for (const auto& assumption : emulate::complete_nodes(site, options.request.partition))
@@ -221,7 +221,7 @@ int evaluate_job(const std::string& file, const model::Site& site, const emulate
 /// Returns the requested faults; prints all errors and returns nothing if one is invalid.
 std::optional<std::vector<emulate::ClusterFault>>
 read_faults(const EmulateOptions& options, const emulate::ClusterLayout& layout, const Context& context) {
-  emulate::FaultTargetCluster cluster;
+  emulate::FaultValidationContext cluster;
   cluster.nodes = static_cast<unsigned>(layout.nodes.size());
   cluster.whole_site = layout.is_whole_site();
   cluster.networks = !options.shared_network;

@@ -22,7 +22,7 @@ struct OutputPiece {
 class JobOutput {
 public:
   /// Files of an earlier job are not read, if `earlier` is set.
-  explicit JobOutput(std::optional<EarlierLog> earlier = std::nullopt) : x_earlier(earlier) {}
+  explicit JobOutput(std::optional<EarlierLogCriteria> earlier = std::nullopt) : x_earlier(earlier) {}
   /// Reads this file as well, each once. A path that is not absolute is ignored: Slurm reports none.
   void follow(const std::string& path, bool is_error = false);
   std::vector<OutputPiece> read_more();
@@ -37,7 +37,7 @@ private:
     bool is_error;
     std::string rest; ///< a line that has no end yet
   };
-  std::optional<EarlierLog> x_earlier;
+  std::optional<EarlierLogCriteria> x_earlier;
   std::map<std::string, File> x_files; ///< by path
 };
 

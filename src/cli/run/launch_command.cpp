@@ -35,7 +35,7 @@ namespace {
 using util::Error;
 
 /// The line that starts one agent per node, for a step of this shape.
-std::string right_line(const slurm::StepLayout& layout, const util::EnvSnapshot& env) {
+std::string right_line(const slurm::StepTaskPosition& layout, const util::EnvSnapshot& env) {
   auto ranks = std::to_string(layout.local_world_size);
   if (layout.local_world_size == 1) ranks = env.get_or("SLURM_GPUS_ON_NODE", "RANKS");
   return fmt::format("srun --ntasks={} --ntasks-per-node=1 hpcml launch --nproc-per-node {} …",
@@ -48,7 +48,7 @@ util::Result<unsigned> count_nodes(const launch::LaunchRequest& request,
                                    const launch::RuntimeContext& runtime) {
   const auto options = model::options_for_agent(request.rank_settings);
   TRY(const auto place, launch::find_task_place(request, runtime, launch::SystemNodeQueries(runtime),
-                                                launch::FirstNodeRule::of_nodes));
+                                                launch::RankZeroNodeRule::of_nodes));
   if (!request.processes_per_node)
     return Error{fmt::format("with {} one agent per node starts the ranks, but this step has {} on this node "
                              "and no --nproc-per-node",

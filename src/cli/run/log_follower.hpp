@@ -9,7 +9,7 @@
 namespace hpcml::cli {
 
 /// Facts by which a file at the path of a log is recognised as that of an earlier job.
-struct EarlierLog {
+struct EarlierLogCriteria {
   std::chrono::nanoseconds
       submitted;        ///< time of submission since 1970: a file written before it is not the job's log
   bool appends = false; ///< --open-mode=append: the earlier log stays in the file
@@ -19,7 +19,7 @@ struct EarlierLog {
 /// is read from its start.
 class LogFollower {
 public:
-  explicit LogFollower(std::string path, std::optional<EarlierLog> earlier = std::nullopt)
+  explicit LogFollower(std::string path, std::optional<EarlierLogCriteria> earlier = std::nullopt)
       : x_path(std::move(path)), x_earlier(earlier) {}
   /// Returns at most 1 MiB; empty if there is nothing new.
   std::string read_more();
@@ -36,7 +36,7 @@ private:
   bool is_earlier(const Version& version);
 
   std::string x_path;
-  std::optional<EarlierLog> x_earlier; ///< until the file is known to be the job's
+  std::optional<EarlierLogCriteria> x_earlier; ///< until the file is known to be the job's
   std::optional<Version> x_version;    ///< of the earlier log
   unsigned long long x_offset = 0;
   bool x_found = false;

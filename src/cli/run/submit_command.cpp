@@ -18,7 +18,7 @@
 #include "core/slurm/jobs.hpp"
 #include "core/util/file.hpp"
 #include "run/batch/batch_job.hpp"
-#include "run/batch/saved_job.hpp"
+#include "run/batch/resubmission_record.hpp"
 
 namespace hpcml::cli {
 
@@ -35,7 +35,7 @@ util::Status check_has_ended(const slurm::Commands& commands, const std::string&
   return util::Success{};
 }
 
-std::vector<std::string> submit_words(const batch::SavedJob& kept) {
+std::vector<std::string> submit_words(const batch::ResubmissionRecord& kept) {
   std::vector<std::string> words = {fmt::format("--chdir={}", kept.directory)};
   if (!kept.array_task.empty()) words.push_back(fmt::format("--array={}", kept.array_task));
   words.push_back(kept.script);
@@ -72,7 +72,7 @@ SubmitResult run_continue(const std::string& job, const std::string& format, con
   for (const auto& message : submitted->messages) print_note(message);
   print_note(fmt::format("submitted job {}, which continues the work of job {} (restart {})", submitted->id,
                          kept->first, kept->restarts + 1));
-  RunningJob running;
+  AcceptedBatchJob running;
   running.id = submitted->id;
   running.cluster = submitted->cluster;
   running.log = log_of(commands, *submitted);

@@ -93,7 +93,7 @@ util::Status make_log_directory(const SubmitCall& call) {
   return util::Success{};
 }
 
-std::vector<std::string> dependency_option(const SubmitCall& call, const std::vector<RunningJob>& jobs) {
+std::vector<std::string> dependency_option(const SubmitCall& call, const std::vector<AcceptedBatchJob>& jobs) {
   if (call.after.empty()) return {};
   auto text = fmt::format("--dependency={}", call.after_state == "ok" ? "afterok" : "afterany");
   for (const auto index : call.after) text += fmt::format(":{}", jobs[index].id);
@@ -105,14 +105,14 @@ std::vector<std::string> dependency_option(const SubmitCall& call, const std::ve
 }
 
 /// The script contains the first job of its chain, from whose checkpoints it resumes.
-std::string script_of(const SubmitCall& call, const std::vector<RunningJob>& jobs) {
+std::string script_of(const SubmitCall& call, const std::vector<AcceptedBatchJob>& jobs) {
   if (call.chain_number == 0 || !call.plan.requeue) return render::render_script(call.plan);
   auto plan = call.plan;
   plan.requeue->chain = model::JobChainPosition{jobs.at(call.chain_first).id, call.chain_number};
   return render::render_script(plan);
 }
 
-void print_submitted(const SubmitCall& call, const RunningJob& job, const model::Site& site) {
+void print_submitted(const SubmitCall& call, const AcceptedBatchJob& job, const model::Site& site) {
   const auto& partition = call.plan.partition;
   std::string text = fmt::format("job {} is in the queue of {}{}{}: {}", job.id, site.short_name(),
                                  job.cluster.empty() ? "" : fmt::format(", cluster {}", job.cluster),
@@ -123,16 +123,16 @@ void print_submitted(const SubmitCall& call, const RunningJob& job, const model:
 }
 
 // Two parts of one line of standard output.
-void print_job_number(const RunningJob& job) {
+void print_job_number(const AcceptedBatchJob& job) {
   std::printf("job %s", job.id.c_str());
   std::fflush(stdout);
 }
-void print_job_log(const RunningJob& job) {
+void print_job_log(const AcceptedBatchJob& job) {
   std::printf("%s\n", job.log.empty() ? "" : (fmt::format(" log {}", job.log)).c_str());
   std::fflush(stdout);
 }
 
-void refuse(const util::Error& error, const std::vector<RunningJob>& jobs, const Context& context) {
+void refuse(const util::Error& error, const std::vector<AcceptedBatchJob>& jobs, const Context& context) {
   print_error(error, context.colour);
   if (jobs.empty()) return;
   std::vector<std::string> ids;
@@ -143,7 +143,7 @@ void refuse(const util::Error& error, const std::vector<RunningJob>& jobs, const
 
 } // namespace
 
-void print_jobs(const std::vector<RunningJob>& jobs, const std::string& format) {
+void print_jobs(const std::vector<AcceptedBatchJob>& jobs, const std::string& format) {
   if (format == "json") return print_jobs_as_json(jobs);
   for (const auto& job : jobs) {
     print_job_number(job);
@@ -151,7 +151,7 @@ void print_jobs(const std::vector<RunningJob>& jobs, const std::string& format) 
   }
 }
 
-void print_jobs_as_json(const std::vector<RunningJob>& jobs) {
+void print_jobs_as_json(const std::vector<AcceptedBatchJob>& jobs) {
   std::string text = "[";
   for (const auto& job : jobs) {
     JsonLine line;
@@ -163,7 +163,7 @@ void print_jobs_as_json(const std::vector<RunningJob>& jobs) {
   std::fputs((text + "]\n").c_str(), stdout);
 }
 
-std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts) {
+std::vector<SubmitCall> make_calls(const std::vector<PlannedRequestJob>& parts) {
   std::vector<SubmitCall> calls;
   std::map<std::string, std::size_t> last; // of each job's chain
   for (const auto& [part, plan, findings, script] : parts) {
@@ -293,7 +293,7 @@ SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site&
       return result;
     }
     for (const auto& message : submitted->messages) print_line(fmt::format("sbatch: {}", message));
-    RunningJob job{
+    AcceptedBatchJob job{
         submitted->id, submitted->cluster, call.name, {}, directive_of(call.plan, "--array").has_value(), {}};
     for (const auto index : call.after) job.after.push_back(result.jobs[index].id);
     // Printed before the controller is asked again, which may not answer: the job is queued already.

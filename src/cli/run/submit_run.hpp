@@ -7,7 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/create/job_plan.hpp"
-#include "cli/run/running_job.hpp"
+#include "cli/run/accepted_batch_job.hpp"
 #include "core/slurm/jobs.hpp"
 
 namespace hpcml::cli {
@@ -24,7 +24,7 @@ struct SubmitCall {
 };
 
 /// Returns the calls of a request: its jobs in order, once for each link of their chains, with dependencies.
-std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts);
+std::vector<SubmitCall> make_calls(const std::vector<PlannedRequestJob>& parts);
 /// Returns why the site does not let one user queue all of them; nothing if it does, or the limit is unknown.
 std::optional<util::Error> find_queue_fault(const PlannedRequest& request);
 /// The value of a directive of the plan ("--output"), or nothing.
@@ -40,7 +40,7 @@ util::Result<slurm::StartEstimate> estimate_plan(const model::Plan& plan, const 
 int run_test_only(const std::vector<SubmitCall>& calls, const Context& context);
 /// The submitted jobs.
 struct SubmitResult {
-  std::vector<RunningJob> jobs;
+  std::vector<AcceptedBatchJob> jobs;
   int exit_code = k_ok;
 };
 /// Submits the calls in order; stops at the first error, and then lists the queued jobs. With format "text"
@@ -49,8 +49,8 @@ SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site&
                         const std::string& format, const Context& context);
 
 /// Prints the jobs on standard output: "job NUMBER log PATH" a line, or JSON.
-void print_jobs(const std::vector<RunningJob>& jobs, const std::string& format);
+void print_jobs(const std::vector<AcceptedBatchJob>& jobs, const std::string& format);
 /// Prints the jobs on standard output as JSON.
-void print_jobs_as_json(const std::vector<RunningJob>& jobs);
+void print_jobs_as_json(const std::vector<AcceptedBatchJob>& jobs);
 
 } // namespace hpcml::cli

@@ -117,7 +117,7 @@ constexpr int k_of_out_of_memory = 1;
 /// One job from the queue to its end.
 class Watch {
 public:
-  Watch(const RunningJob& job, const slurm::Commands& commands, Screen& screen, const Context& context,
+  Watch(const AcceptedBatchJob& job, const slurm::Commands& commands, Screen& screen, const Context& context,
         const FollowOptions& options)
       : x_job(job), x_commands(commands), x_screen(screen), x_context(context), x_options(options),
         x_output(options.earlier_log) {
@@ -140,7 +140,7 @@ private:
   void name_class();
   std::chrono::milliseconds interval() const;
 
-  const RunningJob& x_job;
+  const AcceptedBatchJob& x_job;
   const slurm::Commands& x_commands;
   Screen& x_screen;
   const Context& x_context;
@@ -370,7 +370,7 @@ std::optional<int> Watch::run() {
   }
 }
 
-void print_detached(const std::vector<RunningJob>& jobs, std::size_t from, Screen& screen) {
+void print_detached(const std::vector<AcceptedBatchJob>& jobs, std::size_t from, Screen& screen) {
   std::vector<std::string> ids;
   for (auto i = from; i < jobs.size(); ++i) ids.push_back(jobs[i].id);
   screen.note(fmt::format("detached: {} {} queued or running; follow: {} {}; cancel: {} {}",
@@ -381,7 +381,7 @@ void print_detached(const std::vector<RunningJob>& jobs, std::size_t from, Scree
 
 } // namespace
 
-int run_watch(const std::vector<RunningJob>& jobs, const Context& context, const FollowOptions& options) {
+int run_watch(const std::vector<AcceptedBatchJob>& jobs, const Context& context, const FollowOptions& options) {
   const SignalGuard guard;
   const slurm::LiveCommands commands(context.env);
   Screen screen(options.is_quiet);
@@ -397,7 +397,7 @@ int run_watch(const std::vector<RunningJob>& jobs, const Context& context, const
   return code;
 }
 
-std::vector<RunningJob> find_running(const std::string& id, const Context& context, int& exit_code) {
+std::vector<AcceptedBatchJob> find_running(const std::string& id, const Context& context, int& exit_code) {
   const auto records = slurm::find_job(slurm::LiveCommands(context.env), id);
   if (!records || records->empty()) {
     exit_code = k_world_failed;

@@ -38,7 +38,7 @@ model::Site without_accounts(model::Site site) {
 }
 
 site_rules::JobFacts make_facts(const model::Site& site, const model::Plan& plan) {
-  site_rules::JobOutline job;
+  site_rules::JobFactsInput job;
   job.nodes = plan.layout.nodes_requested();
   job.gpus_per_node = plan.layout.gpus_per_node;
   job.partition = plan.partition;

@@ -126,11 +126,11 @@ int run_request(const torchrun::TorchrunRequest& line, const Context& context) {
 int run_torchrun(const Context& context, const std::vector<std::string>& words) {
   const auto line = torchrun::read_torchrun_line(words, context.env);
   switch (line.output) {
-  case torchrun::TorchrunLine::Output::help:
+  case torchrun::TorchrunParseResult::Output::help:
     print_torchrun_help(context, util::contains(words, std::string("--help")));
     return k_ok;
-  case torchrun::TorchrunLine::Output::table: std::cout << torchrun::render_torchrun_table(); return k_ok;
-  case torchrun::TorchrunLine::Output::ranks: break;
+  case torchrun::TorchrunParseResult::Output::table: std::cout << torchrun::render_torchrun_table(); return k_ok;
+  case torchrun::TorchrunParseResult::Output::ranks: break;
   }
   if (line.errors.empty()) return run_request(line.request, context);
   const int code = refuse(context, line.errors);

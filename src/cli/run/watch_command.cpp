@@ -40,7 +40,7 @@ job, 130 after Ctrl-C.)",
 };
 
 /// The directory of the ranks' logs: as requested, else that of the job's script.
-util::Result<std::string> choose_log_dir(const WatchOptions& options, const RunningJob& job,
+util::Result<std::string> choose_log_dir(const WatchOptions& options, const AcceptedBatchJob& job,
                                          const Context& context) {
   if (!options.log_dir.empty()) {
     std::error_code ignored; // a relative path serves as well, as long as the directory stays

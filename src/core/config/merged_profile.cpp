@@ -187,7 +187,7 @@ std::optional<SiteLoad> load_merged(const std::string& id, const std::vector<std
   auto profile = parse_merged(found->text);
   if (!profile) return std::nullopt;
   auto read =
-      read_site(profile->root, "built in", ProfileValidationMode::done_by_build, std::move(profile->hash));
+      read_site(profile->root, "built in", ProfileValidationTime::done_by_build, std::move(profile->hash));
   if (!read.site || !read.diagnostics.empty())
     return std::nullopt; // the files themselves say what is wrong, and where
   for (const auto& layer : load.layers) util::log_debug(fmt::format("profile built in: {}.json", layer));
@@ -204,7 +204,7 @@ std::optional<MergedProfile> parse_merged(std::string_view text) { return Reader
 std::string merge_built_in(const std::string& id) {
   const auto file = find_built_in(id);
   const FindProfile find = [](const std::string& layer, std::size_t) { return find_built_in(layer); };
-  auto layers = file ? load_layers(*file, find) : LayeredProfile();
+  auto layers = file ? load_layers(*file, find) : ProfileLoadResult();
   if (!layers.root) return {};
   auto hash = hash_of(*layers.root);
   return render_merged({std::move(hash), std::move(*layers.root)});

@@ -30,7 +30,7 @@ enum class MemberKind {
   object_map,       ///< names under `key_rule`, with such an object or a list of them
 };
 
-struct AnyObjectSchema;
+struct TypeErasedObjectSchema;
 
 /// A row, for those who do not read values: a schema, a page.
 struct MemberSchema {
@@ -43,14 +43,14 @@ struct MemberSchema {
   unsigned most = k_most;                        ///< of a number
   std::vector<std::string> (*words)() = nullptr; ///< of a closed set
   std::string_view pattern = {};                 ///< of texts with their own form
-  AnyObjectSchema (*schema)() = nullptr;         ///< of the objects
+  TypeErasedObjectSchema (*schema)() = nullptr;         ///< of the objects
   std::string_view why = {};                     ///< not empty: the member must exist, and why
 
   static constexpr unsigned k_most = 1000000; ///< where nothing else limits a number
 };
 
 /// An object's rows.
-struct AnyObjectSchema {
+struct TypeErasedObjectSchema {
   std::string_view name;  ///< what the schema calls it
   std::string_view about; ///< for users; may be empty
   std::vector<MemberSchema> members;
@@ -82,8 +82,8 @@ template <class T> struct ObjectSchema {
 template <class T> const ObjectSchema<T>& schema_of();
 
 /// A schema without its readers.
-template <class T> AnyObjectSchema without_readers(const ObjectSchema<T>& schema) {
-  AnyObjectSchema any{schema.name, schema.about, {}};
+template <class T> TypeErasedObjectSchema without_readers(const ObjectSchema<T>& schema) {
+  TypeErasedObjectSchema any{schema.name, schema.about, {}};
   for (const auto& member : schema.members) any.members.push_back(member.schema);
   return any;
 }

@@ -73,7 +73,7 @@ constexpr std::size_t k_deepest = 32;
 /// The layers of one profile, depth first.
 class Loader {
 public:
-  Loader(const FindProfile& find, ProfileValidationScope scope) : x_find(find), x_scope(scope) {}
+  Loader(const FindProfile& find, ProfilesToValidate scope) : x_find(find), x_scope(scope) {}
 
   std::optional<JsonNode> load(const ProfileFile& file) {
     // Several layers may extend the same one: it is read once.
@@ -85,7 +85,7 @@ public:
     return merged;
   }
 
-  LayeredProfile take(std::optional<JsonNode> root) {
+  ProfileLoadResult take(std::optional<JsonNode> root) {
     x_result.root = std::move(root);
     return std::move(x_result);
   }
@@ -103,7 +103,7 @@ private:
       return std::nullopt;
     }
     x_result.checked_by_build =
-        x_result.checked_by_build && file.built_in && x_scope != ProfileValidationScope::all;
+        x_result.checked_by_build && file.built_in && x_scope != ProfilesToValidate::all;
     annotate(*parsed.root, "", "");
     return with_bases(std::move(*parsed.root), file);
   }
@@ -186,8 +186,8 @@ private:
   }
 
   const FindProfile& x_find;
-  ProfileValidationScope x_scope;
-  LayeredProfile x_result;
+  ProfilesToValidate x_scope;
+  ProfileLoadResult x_result;
   std::vector<std::string> x_open;                       // files that are being loaded, for circles
   std::map<std::string, std::optional<JsonNode>> x_done; // what the others gave, by path
 };
@@ -223,7 +223,7 @@ std::optional<ProfileFile> find_built_in(const std::string& id, std::size_t plac
   return std::nullopt;
 }
 
-LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find, ProfileValidationScope scope) {
+ProfileLoadResult load_layers(const ProfileFile& file, const FindProfile& find, ProfilesToValidate scope) {
   Loader loader(find, scope);
   auto root = loader.load(file);
   const auto* abstract = root ? root->find("abstract") : nullptr;

@@ -28,7 +28,7 @@ std::optional<ProfileFile> find_built_in(const std::string& id, std::size_t plac
 using FindProfile = std::function<std::optional<ProfileFile>(const std::string& id, std::size_t from)>;
 
 /// A merged profile with all that is wrong with its files.
-struct LayeredProfile {
+struct ProfileLoadResult {
   std::optional<JsonNode> root;
   diag::Diagnostics diagnostics;
   std::vector<ProfileFile> files; ///< the profile's own first, then the layers it extends
@@ -39,8 +39,8 @@ struct LayeredProfile {
 
 /// Parses `file` and merges it over the profiles that it extends. A profile may extend one with its own id:
 /// that of the next place.
-LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find,
-                           ProfileValidationScope scope = ProfileValidationScope::brought);
+ProfileLoadResult load_layers(const ProfileFile& file, const FindProfile& find,
+                           ProfilesToValidate scope = ProfilesToValidate::brought);
 
 /// `over` laid over `base`: objects merge, a null removes, everything else is replaced.
 JsonNode merge_layers(JsonNode base, const JsonNode& over);

@@ -55,7 +55,7 @@ std::string form_of_value(const MemberSchema& member) {
   return {};
 }
 
-void add_section(const AnyObjectSchema& schema, std::vector<std::string>& done, std::string& text) {
+void add_section(const TypeErasedObjectSchema& schema, std::vector<std::string>& done, std::string& text) {
   if (std::find(done.begin(), done.end(), schema.name) != done.end()) return;
   done.emplace_back(schema.name);
   text +=

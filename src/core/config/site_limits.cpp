@@ -2,7 +2,7 @@
 // Partitions and QoS of a profile, with their limits, and its rules for jobs.
 #include <fmt/format.h>
 
-#include "core/config/members.hpp"
+#include "core/config/member_factory.hpp"
 #include "core/config/site_parts.hpp"
 
 namespace hpcml::config {
@@ -13,7 +13,7 @@ using model::Limits;
 using model::Walltime;
 
 template <class T> constexpr auto limit_members() {
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   return std::to_array<Member<T>>({
       M::template time<&T::max_time>("max_time", "The longest a job may run."),
       M::template time<&T::min_time>("min_time", "The shortest a job may be."),
@@ -66,7 +66,7 @@ void check_ends(ObjectReader& row, std::string_view least, std::string_view most
 
 template <> const ObjectSchema<model::TimeByNodes>& schema_of() {
   using T = model::TimeByNodes;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::count<&T::min_nodes>("min_nodes", "From N nodes on."),
       M::number<&T::max_nodes>("max_nodes", 0, MemberSchema::k_most, "Up to N; 0 or absent: no upper end."),
@@ -81,7 +81,7 @@ template <> const ObjectSchema<model::TimeByNodes>& schema_of() {
 
 template <> const ObjectSchema<model::TimeByGpus>& schema_of() {
   using T = model::TimeByGpus;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::count<&T::min_gpus>("min_gpus", "From N GPUs in the whole job on."),
       M::number<&T::max_gpus>("max_gpus", 0, MemberSchema::k_most, "Up to N; 0 or absent: no upper end."),
@@ -96,7 +96,7 @@ template <> const ObjectSchema<model::TimeByGpus>& schema_of() {
 
 template <> const ObjectSchema<model::Partition>& schema_of() {
   using T = model::Partition;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = joined(
       limit_members<T>(),
       std::to_array<Member<T>>({
@@ -133,7 +133,7 @@ template <> const ObjectSchema<model::Partition>& schema_of() {
 
 template <> const ObjectSchema<model::Qos>& schema_of() {
   using T = model::Qos;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = joined(
       limit_members<T>(),
       std::to_array<Member<T>>({
@@ -154,7 +154,7 @@ template <> const ObjectSchema<model::Qos>& schema_of() {
 
 template <> const ObjectSchema<model::SiteLimits>& schema_of() {
   using T = model::SiteLimits;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::time<&T::min_time_recommended>("min_time_recommended", "Shorter jobs are discouraged."),
       M::count<&T::max_jobs>("max_jobs", "Jobs of one user."),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The network and the storage of a profile.
-#include "core/config/members.hpp"
+#include "core/config/member_factory.hpp"
 #include "core/config/site_parts.hpp"
 
 namespace hpcml::config {
 
 template <> const ObjectSchema<model::MasterAddressRule>& schema_of() {
   using T = model::MasterAddressRule;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::interface>("interface", TextRule::name,
                              "The ranks connect to the IPv4 address of this interface of the first node."),
@@ -25,7 +25,7 @@ template <> const ObjectSchema<model::MasterAddressRule>& schema_of() {
 
 template <> const ObjectSchema<model::NetworkRule>& schema_of() {
   using T = model::NetworkRule;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::texts<&T::interfaces>("interfaces", TextRule::interface,
                                "IP interfaces that Gloo and NCCL use, as ip link prints them: ib0, hsn0."),
@@ -46,7 +46,7 @@ template <> const ObjectSchema<model::NetworkRule>& schema_of() {
 
 template <> const ObjectSchema<model::StorageRule>& schema_of() {
   using T = model::StorageRule;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::scratch>(
           "scratch", TextRule::expression,

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <fmt/format.h>
 
-#include "core/config/members.hpp"
+#include "core/config/member_factory.hpp"
 #include "core/config/site_parts.hpp"
 
 namespace hpcml::config {
@@ -169,7 +169,7 @@ constexpr MemberSchema domains(std::string_view key, std::string_view about) {
 
 template <> const ObjectSchema<WrittenCpus>& schema_of() {
   using T = WrittenCpus;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::number<&T::sockets>("sockets", 1, 4096, "Sockets."),
       M::number<&T::cores>("cores", 1, 4096, "Physical cores of the node.")
@@ -188,7 +188,7 @@ template <> const ObjectSchema<WrittenCpus>& schema_of() {
 
 template <> const ObjectSchema<model::GpuLocality>& schema_of() {
   using T = model::GpuLocality;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::number<&T::numa>("numa", 0, MemberSchema::k_most, "NUMA node to which the GPU is attached."),
       M::number<&T::l3>("l3", 0, MemberSchema::k_most, "L3 domain to which it is attached."),
@@ -202,7 +202,7 @@ template <> const ObjectSchema<model::GpuLocality>& schema_of() {
 
 template <> const ObjectSchema<model::MigInstanceType>& schema_of() {
   using T = model::MigInstanceType;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::name>("name", TextRule::name, "Slurm's name for the slice.")
           .must("set Slurm's name for the slice"),
@@ -217,7 +217,7 @@ template <> const ObjectSchema<model::MigInstanceType>& schema_of() {
 
 template <> const ObjectSchema<model::GpuShape>& schema_of() {
   using T = model::GpuShape;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::number<&T::per_node>("per_node", 1, 1024, "Devices that a rank can use; a GCD of an MI250X is one.")
           .must("set how many GPUs a node has"),
@@ -240,7 +240,7 @@ template <> const ObjectSchema<model::GpuShape>& schema_of() {
 
 template <> const ObjectSchema<model::NodeType>& schema_of() {
   using T = model::NodeType;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::id>("id", TextRule::name, "What partitions call it.")
           .must("set an id: partitions name node types by it"),

@@ -22,7 +22,7 @@ template <> const ObjectSchema<model::SiteLimits>& schema_of();
 
 // site_rules.cpp
 template <> const ObjectSchema<model::SbatchOptionRule>& schema_of();
-template <> const ObjectSchema<model::CommonJobOption>& schema_of();
+template <> const ObjectSchema<model::SiteAddedJobOption>& schema_of();
 template <> const ObjectSchema<model::GpuRequestRule>& schema_of();
 template <> const ObjectSchema<model::GpuVisibilityRule>& schema_of();
 template <> const ObjectSchema<model::LauncherRule>& schema_of();

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <fmt/format.h>
 
-#include "core/config/members.hpp"
+#include "core/config/member_factory.hpp"
 #include "core/config/site_parts.hpp"
 #include "core/util/text.hpp"
 
@@ -34,7 +34,7 @@ std::vector<std::string> constraint_operators() { return {"&", "|"}; }
 
 /// A day.
 template <class T, auto M> constexpr Member<T> date(std::string_view key, std::string_view about) {
-  return Members<T>::special({.key = key, .kind = MemberKind::text, .about = about, .pattern = k_day},
+  return MemberFactory<T>::special({.key = key, .kind = MemberKind::text, .about = about, .pattern = k_day},
                              [](ObjectReader& object, const MemberSchema& schema, T& into) {
                                std::invoke(M, into) = object.text(schema.key).value_or("");
                                const auto& text = std::invoke(M, into);
@@ -62,7 +62,7 @@ void check_form_version(ObjectReader& object, const MemberSchema& schema, Site&)
 }
 
 const ObjectSchema<Site>& state_schema() {
-  using M = Members<Site>;
+  using M = MemberFactory<Site>;
   static constexpr auto k_members = std::to_array<Member<Site>>({
       M::word<&Site::state>("is", "Whether the cluster runs jobs.").must("production, early or retired"),
       date<Site, &Site::retired_on>("retired_on", "Since when not."),
@@ -76,7 +76,7 @@ const ObjectSchema<Site>& state_schema() {
 }
 
 const ObjectSchema<Site>& undescribed_names_schema() {
-  using M = Members<Site>;
+  using M = MemberFactory<Site>;
   static constexpr auto k_members = std::to_array<Member<Site>>({
       M::texts<&Site::other_partitions>(
           "of_partitions", TextRule::line,
@@ -92,7 +92,7 @@ const ObjectSchema<Site>& undescribed_names_schema() {
 }
 
 const ObjectSchema<Site>& constraints_schema() {
-  using M = Members<Site>;
+  using M = MemberFactory<Site>;
   static constexpr auto k_members = std::to_array<Member<Site>>({
       M::texts<&Site::constraints>("values", TextRule::line,
                                    "Features that jobs may ask for with --constraint."),
@@ -167,7 +167,7 @@ void read_always(ObjectReader& root, const MemberSchema& schema, Site& site) {
         site.common_options.push_back({option, origin});
       },
       [&](ObjectReader& object) {
-        auto rule = read_object<model::CommonJobOption>(object);
+        auto rule = read_object<model::SiteAddedJobOption>(object);
         if (!rule.value.empty()) site.common_options.push_back(std::move(rule));
       });
 }
@@ -181,7 +181,7 @@ void read_gpu_request(ObjectReader& root, const MemberSchema& schema, Site& site
 
 /// What a profile is, and the layers below it. Sources come first: each origin names one.
 constexpr auto identity_members() {
-  using M = Members<Site>;
+  using M = MemberFactory<Site>;
   return std::to_array<Member<Site>>({
       M::special({.key = "sources",
                   .kind = MemberKind::object_map,
@@ -219,7 +219,7 @@ constexpr auto identity_members() {
 
 /// What requests look like.
 constexpr auto request_members() {
-  using M = Members<Site>;
+  using M = MemberFactory<Site>;
   return std::to_array<Member<Site>>({
       M::special({.key = "flags",
                   .kind = MemberKind::object_map,
@@ -232,7 +232,7 @@ constexpr auto request_members() {
                   .kind = MemberKind::objects_or_texts,
                   .about = "Options of every job.",
                   .rule = TextRule::option,
-                  .schema = &M::any_schema<model::CommonJobOption>},
+                  .schema = &M::any_schema<model::SiteAddedJobOption>},
                  &read_always),
       M::text<&Site::shebang>("shebang", TextRule::shebang, "The script's first line."),
       M::special(
@@ -263,7 +263,7 @@ constexpr auto request_members() {
 
 /// Nodes, queues, and what is on them.
 constexpr auto machine_members() {
-  using M = Members<Site>;
+  using M = MemberFactory<Site>;
   return std::to_array<Member<Site>>({
       M::objects<&Site::node_types>("node_types", "Types of nodes."),
       M::objects<&Site::partitions>("partitions", "Partitions."),
@@ -302,7 +302,7 @@ constexpr auto machine_members() {
 
 template <> const ObjectSchema<model::SourceDocument>& schema_of() {
   using T = model::SourceDocument;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::url>("url", TextRule::line, "Where it can be read.")
           .must("set where the source can be read"),
@@ -316,7 +316,7 @@ template <> const ObjectSchema<model::SourceDocument>& schema_of() {
 
 template <> const ObjectSchema<model::DetectionRule>& schema_of() {
   using T = model::DetectionRule;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text_map<&T::env>("env", TextRule::variable, TextRule::line,
                            "Variables of the login nodes, with a regular expression for the whole value."),

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "core/config/members.hpp"
+#include "core/config/member_factory.hpp"
 #include "core/config/site_parts.hpp"
 #include "core/config/unknown_facts.hpp"
 #include "core/util/text.hpp"
@@ -148,17 +148,17 @@ void check_whole(ObjectReader& root, const JsonNode& profile, const model::Site&
 
 std::string hash_of(const JsonNode& profile) { return util::hex16(util::fnv1a(render_canonical(profile))); }
 
-SiteReadResult read_site(const JsonNode& profile, const std::string& file, ProfileValidationMode mode,
+SiteReadResult read_site(const JsonNode& profile, const std::string& file, ProfileValidationTime mode,
                          std::string hash) {
   ReadContext context;
-  context.checks = mode == ProfileValidationMode::whole;
+  context.checks = mode == ProfileValidationTime::whole;
   model::Site site;
   ObjectReader root(context, &profile, "");
   read_members(root, schema_of<model::Site>(), site);
   site.file = file;
   site.hash = hash.empty() ? hash_of(profile) : std::move(hash);
   root.finish();
-  if (mode == ProfileValidationMode::whole) {
+  if (mode == ProfileValidationTime::whole) {
     check_about_members(profile, context);
     check_whole(root, profile, site, context);
     check_unknown_facts(profile, without_readers(schema_of<model::Site>()), context);

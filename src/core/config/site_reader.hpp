@@ -17,12 +17,12 @@ struct SiteReadResult {
 
 /// Whether all of a profile is compared with what it must be, or was when the program was built: that is half
 /// of the reading.
-enum class ProfileValidationMode { whole, done_by_build };
+enum class ProfileValidationTime { whole, done_by_build };
 /// 16 hex digits over what a merged profile says.
 std::string hash_of(const JsonNode& profile);
 /// Reads a merged profile. `file` is what the site calls its own file; `hash` is worked out where it is not
 /// known.
 SiteReadResult read_site(const JsonNode& profile, const std::string& file,
-                         ProfileValidationMode mode = ProfileValidationMode::whole, std::string hash = {});
+                         ProfileValidationTime mode = ProfileValidationTime::whole, std::string hash = {});
 
 } // namespace hpcml::config

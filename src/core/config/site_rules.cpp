@@ -2,7 +2,7 @@
 // What a site does with requests: flag rules, GPU requests, launchers, conditions.
 #include <fmt/format.h>
 
-#include "core/config/members.hpp"
+#include "core/config/member_factory.hpp"
 #include "core/config/site_parts.hpp"
 #include "core/model/launcher_rows.hpp"
 #include "core/model/pattern.hpp"
@@ -43,7 +43,7 @@ void check_launcher(ObjectReader& object, model::LauncherRule& rule) {
 
 const ObjectSchema<model::ConditionalText>& host_form() {
   using T = model::ConditionalText;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::value>("host", TextRule::line, "Login node: roihu-gpu.csc.fi.")
           .must("set what the entry is about"),
@@ -55,7 +55,7 @@ const ObjectSchema<model::ConditionalText>& host_form() {
 
 const ObjectSchema<model::ConditionalText>& command_schema() {
   using T = model::ConditionalText;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::value>("command", TextRule::name, "Command that takes the script: ghbatch.")
           .must("set what the entry is about"),
@@ -69,7 +69,7 @@ const ObjectSchema<model::ConditionalText>& command_schema() {
 
 template <> const ObjectSchema<model::RuleCondition>& schema_of() {
   using T = model::RuleCondition;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::count<&T::min_nodes>("min_nodes", "From N nodes on."),
       M::count<&T::max_nodes>("max_nodes", "Up to N nodes."),
@@ -100,7 +100,7 @@ template <> const ObjectSchema<model::RuleCondition>& schema_of() {
 
 template <> const ObjectSchema<model::SbatchOptionRule>& schema_of() {
   using T = model::SbatchOptionRule;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::word<&T::policy>("policy",
                           "What the site does with the option. discouraged: it is accepted, and the site "
@@ -122,9 +122,9 @@ template <> const ObjectSchema<model::SbatchOptionRule>& schema_of() {
   return k_schema;
 }
 
-template <> const ObjectSchema<model::CommonJobOption>& schema_of() {
-  using T = model::CommonJobOption;
-  using M = Members<T>;
+template <> const ObjectSchema<model::SiteAddedJobOption>& schema_of() {
+  using T = model::SiteAddedJobOption;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::value>("option", TextRule::option, "The option: --network=disable_rdzv_get.")
           .must("set the option that every job gets: --network=disable_rdzv_get"),
@@ -137,7 +137,7 @@ template <> const ObjectSchema<model::CommonJobOption>& schema_of() {
 
 template <> const ObjectSchema<model::GpuRequestRule>& schema_of() {
   using T = model::GpuRequestRule;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::word<&T::style>("style", "The option with which GPUs are requested; none: they come with the node."),
       M::special(
@@ -162,7 +162,7 @@ template <> const ObjectSchema<model::GpuRequestRule>& schema_of() {
 
 template <> const ObjectSchema<model::GpuVisibilityRule>& schema_of() {
   using T = model::GpuVisibilityRule;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::word<&T::mode>("mode", "What a rank sees: all GPUs of the node, or only its own."),
       M::text<&T::why>("why", TextRule::line, "The reason, for messages."),
@@ -174,7 +174,7 @@ template <> const ObjectSchema<model::GpuVisibilityRule>& schema_of() {
 
 template <> const ObjectSchema<model::LauncherRule>& schema_of() {
   using T = model::LauncherRule;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::name>("name", TextRule::name,
                         "srun, ibrun, mpirun, mpiexec, or one of these with a prefix.")
@@ -200,7 +200,7 @@ template <> const ObjectSchema<model::LauncherRule>& schema_of() {
 
 template <> const ObjectSchema<model::SubmitRule>& schema_of() {
   using T = model::SubmitRule;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::objects<&T::hosts, &host_form>("hosts", "From where such jobs are submitted."),
       M::objects<&T::commands, &command_schema>("commands", "What submits such jobs, if it is not sbatch."),

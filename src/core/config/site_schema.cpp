@@ -52,7 +52,7 @@ public:
                                 {"properties", std::move(wrapper)}};
   }
 
-  Json document(const AnyObjectSchema& whole) {
+  Json document(const TypeErasedObjectSchema& whole) {
     Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", "hpcml site profile"}};
     schema.update(object_of(whole));
     schema["definitions"] = std::move(x_definitions);
@@ -60,7 +60,7 @@ public:
   }
 
 private:
-  Json object_of(const AnyObjectSchema& schema) {
+  Json object_of(const TypeErasedObjectSchema& schema) {
     Json required = Json::array(), properties = Json::object();
     for (const auto& member : schema.members) {
       if (!member.why.empty()) required.push_back(member.key);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "core/config/members.hpp"
+#include "core/config/member_factory.hpp"
 #include "core/config/site_parts.hpp"
 #include "core/util/text.hpp"
 
@@ -73,7 +73,7 @@ std::vector<std::string> image_builders() { return {"cotainr", "easybuild"}; }
 
 template <> const ObjectSchema<model::EnvRule>& schema_of() {
   using T = model::EnvRule;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::name>("name", TextRule::variable, "The variable.").must("set the variable's name"),
       M::yes_no<&T::expression>("expression", "The value may name variables of the job: $SCRATCH/x."),
@@ -95,7 +95,7 @@ template <> const ObjectSchema<model::EnvRule>& schema_of() {
 
 template <> const ObjectSchema<model::CacheRule>& schema_of() {
   using T = model::CacheRule;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::name>("name", TextRule::name, "Name of the directory.")
           .must("set a name for the directory"),
@@ -112,7 +112,7 @@ template <> const ObjectSchema<model::CacheRule>& schema_of() {
 
 template <> const ObjectSchema<model::ConflictRule>& schema_of() {
   using T = model::ConflictRule;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::texts<&T::settings>("settings", TextRule::line, "NAME or NAME=VALUE: not all of them together.")
           .must("set NAME or NAME=VALUE of settings that must not be combined"),
@@ -125,7 +125,7 @@ template <> const ObjectSchema<model::ConflictRule>& schema_of() {
 
 template <> const ObjectSchema<model::ModuleRule>& schema_of() {
   using T = model::ModuleRule;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::texts<&T::load>(
           "load", TextRule::word,
@@ -140,7 +140,7 @@ template <> const ObjectSchema<model::ModuleRule>& schema_of() {
 
 template <> const ObjectSchema<model::ContainerBind>& schema_of() {
   using T = model::ContainerBind;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::source>("path", TextRule::expression, "On the host.").must("set the path on the host"),
       M::text<&T::target>("target", TextRule::expression, "Inside; absent: the same."),
@@ -152,7 +152,7 @@ template <> const ObjectSchema<model::ContainerBind>& schema_of() {
 
 template <> const ObjectSchema<model::SquashfsRule>& schema_of() {
   using T = model::SquashfsRule;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::at>("at", TextRule::expression,
                       "Where it is mounted [default: its own path without the suffix]."),
@@ -166,7 +166,7 @@ template <> const ObjectSchema<model::SquashfsRule>& schema_of() {
 
 template <> const ObjectSchema<model::ContainerRule>& schema_of() {
   using T = model::ContainerRule;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::word<&T::engine>("engine", "What runs them: a program before the command, or options of Slurm.")
           .must(model::NameListText<model::k_engine_names>::text),
@@ -200,7 +200,7 @@ template <> const ObjectSchema<model::ContainerRule>& schema_of() {
 
 template <> const ObjectSchema<model::ImageBuild>& schema_of() {
   using T = model::ImageBuild;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text_of<&T::tool>("tool", &image_builders,
                            "What builds it: cotainr, or easybuild for an image that a module gives.")
@@ -220,7 +220,7 @@ template <> const ObjectSchema<model::ImageBuild>& schema_of() {
 
 template <> const ObjectSchema<model::PythonPackageRule>& schema_of() {
   using T = model::PythonPackageRule;
-  using M = Members<T>;
+  using M = MemberFactory<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::word<&T::kind>("kind",
                         "How jobs get Python. module: modules provide it with its packages; venv: python "

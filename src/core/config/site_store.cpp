@@ -69,13 +69,13 @@ SiteLoad unreadable_site(const std::string& path, const util::Error& error) {
   return load;
 }
 
-SiteLoad to_site(LayeredProfile layers, const ProfileFile& file) {
+SiteLoad to_site(ProfileLoadResult layers, const ProfileFile& file) {
   SiteLoad load;
   load.diagnostics = std::move(layers.diagnostics);
   if (layers.root) {
     auto read = read_site(*layers.root, file.built_in ? "built in" : file.path,
-                          layers.checked_by_build ? ProfileValidationMode::done_by_build
-                                                  : ProfileValidationMode::whole);
+                          layers.checked_by_build ? ProfileValidationTime::done_by_build
+                                                  : ProfileValidationTime::whole);
     // A place that some layer would have filled is not the mistake.
     if (!layers.whole)
       std::erase_if(read.diagnostics, [](const diag::Diagnostic& d) { return d.code == "site/missing"; });
@@ -133,7 +133,7 @@ std::vector<std::string> site_directories(const std::vector<std::string>& from_f
 }
 
 SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories,
-                   ProfileValidationScope scope) {
+                   ProfilesToValidate scope) {
   Finder finder(directories);
   const auto file = finder(id, 0);
   if (!file && finder.unreadable) return unreadable_site(id + ".json", *finder.unreadable);

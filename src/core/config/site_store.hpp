@@ -32,13 +32,13 @@ struct SiteLoad {
   std::vector<std::string> layers;
 };
 /// Which profiles are checked in full while they are read.
-enum class ProfileValidationScope {
+enum class ProfilesToValidate {
   all,     ///< those that are compiled in as well: when the program is built
   brought, ///< those that a user brings
 };
 /// The site of that id from the first place that has it.
 SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories,
-                   ProfileValidationScope scope = ProfileValidationScope::brought);
+                   ProfilesToValidate scope = ProfilesToValidate::brought);
 /// Reads a profile given as a path.
 SiteLoad load_site_file(const std::string& path, const std::vector<std::string>& directories);
 

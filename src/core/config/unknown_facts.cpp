@@ -68,7 +68,7 @@ bool is_list(MemberKind kind) {
 bool is_map(MemberKind kind) { return kind == MemberKind::object_map || kind == MemberKind::text_map; }
 
 /// True if the schema has the key that the steps from `at` lead to. Only a list with keys below has brackets.
-bool has_key(const AnyObjectSchema& schema, const Path& path, std::size_t at = 0) {
+bool has_key(const TypeErasedObjectSchema& schema, const Path& path, std::size_t at = 0) {
   const auto& step = path[at];
   const auto member = std::find_if(schema.members.begin(), schema.members.end(),
                                    [&](const MemberSchema& candidate) { return candidate.key == step.key; });
@@ -86,7 +86,7 @@ bool has_key(const AnyObjectSchema& schema, const Path& path, std::size_t at = 0
 }
 
 /// All keys as `unknown` names them.
-void list_keys(const AnyObjectSchema& schema, const std::string& prefix, std::size_t depth,
+void list_keys(const TypeErasedObjectSchema& schema, const std::string& prefix, std::size_t depth,
                std::vector<std::string>& keys) {
   for (const auto& member : schema.members) {
     const auto key = prefix + std::string(member.key);
@@ -107,7 +107,7 @@ std::string without_brackets(const std::string& key) {
 }
 
 /// The key that is meant: the same with brackets, the only one that ends so, or the nearest.
-std::optional<std::string> find_meant_key(const AnyObjectSchema& schema, const std::string& written) {
+std::optional<std::string> find_meant_key(const TypeErasedObjectSchema& schema, const std::string& written) {
   std::vector<std::string> keys;
   list_keys(schema, "", 1, keys);
   const auto plain = without_brackets(written);
@@ -160,7 +160,7 @@ bool is_filled_by_other_file(const JsonNode& entry, const JsonNode& value, const
 
 } // namespace
 
-void check_unknown_facts(const JsonNode& profile, const AnyObjectSchema& schema, ReadContext& context) {
+void check_unknown_facts(const JsonNode& profile, const TypeErasedObjectSchema& schema, ReadContext& context) {
   const auto* list = profile.find("unknown");
   if (list == nullptr) return;
   for (const auto& item : unwrapped(*list).items) {

@@ -8,6 +8,6 @@ namespace hpcml::config {
 
 /// Reports entries that name a key which the schema does not have, and those whose key has a value
 /// everywhere. An entry of several words that does not begin with a key is a remark and is not checked.
-void check_unknown_facts(const JsonNode& profile, const AnyObjectSchema& schema, ReadContext& context);
+void check_unknown_facts(const JsonNode& profile, const TypeErasedObjectSchema& schema, ReadContext& context);
 
 } // namespace hpcml::config

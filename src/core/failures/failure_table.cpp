@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/failures/log_messages.hpp"
-#include "core/failures/world_report_finder.hpp"
+#include "core/failures/world_size_one_detector.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::failures {

@@ -17,11 +17,11 @@ inline constexpr std::string_view k_task_exited = "Exited with exit code";
 inline constexpr std::string_view k_task_out_of_memory = "Out Of Memory";
 
 /// A signal in the words of srun and of shells (strsignal).
-struct SignalText {
+struct SignalLogText {
   std::string_view text;
   int number;
 };
-inline constexpr SignalText k_signal_texts[] = {{"Segmentation fault", SIGSEGV},
+inline constexpr SignalLogText k_signal_texts[] = {{"Segmentation fault", SIGSEGV},
                                                 {"Aborted", SIGABRT},
                                                 {"Bus error", SIGBUS},
                                                 {"Floating point exception", SIGFPE},

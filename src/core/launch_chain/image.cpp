@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/launch_chain/image.hpp"
 
-#include "core/launch_chain/quoted_argv.hpp"
+#include "core/launch_chain/shell_quoted_command.hpp"
 
 namespace hpcml::launch_chain {
 

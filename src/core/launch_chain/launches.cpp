@@ -215,7 +215,7 @@ void read_options(OptionReader& reader, const model::ProgramSyntax& wrapper,
 }
 
 /// `A=1` among the words of `env`.
-void add_settings(std::span<const Argument> words, std::vector<shell::CommandVariable>& sets) {
+void add_settings(std::span<const Argument> words, std::vector<shell::CommandPrefixVariable>& sets) {
   for (const auto& word : words) {
     const auto head = word.prefix();
     const auto equals = head.find('=');

@@ -2,7 +2,7 @@
 #include "core/launch_chain/started_program.hpp"
 
 #include "core/launch_chain/launches.hpp"
-#include "core/launch_chain/quoted_argv.hpp"
+#include "core/launch_chain/shell_quoted_command.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::launch_chain {

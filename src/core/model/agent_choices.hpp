@@ -42,11 +42,11 @@ struct LogDirectory {
 };
 
 /// "2" or "2:4": with how many nodes the ranks start, and with how few they continue.
-struct NodeCountRange {
+struct ElasticNodeRange {
   unsigned least = 0;
   unsigned most = 0;
 
-  static util::Result<NodeCountRange> parse(const std::string& text) {
+  static util::Result<ElasticNodeRange> parse(const std::string& text) {
     constexpr unsigned c_most = 1000000;
     const auto colon = text.find(':');
     const auto least = util::parse_unsigned(text.substr(0, colon));
@@ -58,7 +58,7 @@ struct NodeCountRange {
     if (*least > *most)
       return util::Error{fmt::format("the minimum of nodes ({}) exceeds the maximum ({})", *least, *most),
                          fmt::format("use the smaller number first: {}:{}", *most, *least)};
-    return NodeCountRange{static_cast<unsigned>(*least), static_cast<unsigned>(*most)};
+    return ElasticNodeRange{static_cast<unsigned>(*least), static_cast<unsigned>(*most)};
   }
   std::string text() const {
     return least == most ? std::to_string(most) : std::to_string(least) + ":" + std::to_string(most);

@@ -19,7 +19,7 @@ inline constexpr std::string_view k_torchrun_values =
     "--master-port --master_port --local-addr --local_addr "
     "--logs-specs --logs_specs --numa-binding --numa_binding --signals-to-handle --signals_to_handle "
     "--event-log-handler --event_log_handler ";
-inline constexpr auto k_torchrun_options = std::to_array<LauncherOption>({
+inline constexpr auto k_torchrun_options = std::to_array<LauncherOptionRow>({
     {"nnodes", OptionMeaning::nodes},           {"nproc_per_node", OptionMeaning::ranks_per_node},
     {"rdzv_id", OptionMeaning::rendezvous},     {"rdzv_backend", OptionMeaning::backend},
     {"rdzv_endpoint", OptionMeaning::endpoint}, {"rdzv_conf", OptionMeaning::settings},
@@ -87,7 +87,7 @@ inline constexpr std::string_view k_accelerate_values =
     "--fp8_backend --fp8_margin --fp8_interval --fp8_format --fp8_amax_history_len "
     "--fp8_amax_compute_algo --fp8_override_linear_precision --fp8_opt_level "
     "--aws_access_key_id --aws_secret_access_key --mpirun_hostfile --mpirun_ccl --log_dir --rdzv_id ";
-inline constexpr auto k_accelerate_options = std::to_array<LauncherOption>({
+inline constexpr auto k_accelerate_options = std::to_array<LauncherOptionRow>({
     {"num_machines", OptionMeaning::nodes},
     {"num_processes", OptionMeaning::ranks},
     {"machine_rank", OptionMeaning::node_rank},
@@ -143,7 +143,7 @@ inline constexpr LauncherRow k_accelerate = {
                .of_node = "--machine_rank=\"{node}\"",
                .of_node_at = 2}};
 
-inline constexpr auto k_deepspeed_options = std::to_array<LauncherOption>({
+inline constexpr auto k_deepspeed_options = std::to_array<LauncherOptionRow>({
     {"num_nodes", OptionMeaning::nodes},
     {"num_gpus", OptionMeaning::ranks_per_node},
     {"node_rank", OptionMeaning::node_rank},

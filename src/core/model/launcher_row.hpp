@@ -43,7 +43,7 @@ enum class OptionMeaning : std::uint8_t {
 };
 
 /// An option by its name without dashes before and with "_" for "-" within: "nproc_per_node".
-struct LauncherOption {
+struct LauncherOptionRow {
   std::string_view name;
   OptionMeaning meaning;
 };
@@ -70,7 +70,7 @@ struct LauncherRow {
   bool starts_tasks = false; ///< tasks on the job's nodes; else processes on its own node
   RankStartMethod ranks = RankStartMethod::nobody; ///< a value of --launcher, except `nobody`
   std::string_view modules = "";                   ///< its names for `python -m`, between spaces
-  std::span<const LauncherOption> options = {};
+  std::span<const LauncherOptionRow> options = {};
   bool of_python = false;           ///< Python environments install it in the same directory as pip
   bool alone_without_nodes = false; ///< starts on one node if it gets no number
   bool one_without_ranks = true;    ///< starts one process if it gets no number; else one per GPU

@@ -15,7 +15,7 @@ namespace hpcml::model {
 
 namespace rows {
 
-inline constexpr auto k_composer_options = std::to_array<LauncherOption>({
+inline constexpr auto k_composer_options = std::to_array<LauncherOptionRow>({
     {"n", OptionMeaning::ranks_per_node},
     {"nproc", OptionMeaning::ranks_per_node},
     {"world_size", OptionMeaning::world},
@@ -23,7 +23,7 @@ inline constexpr auto k_composer_options = std::to_array<LauncherOption>({
     {"master_addr", OptionMeaning::address},
     {"master_port", OptionMeaning::port},
 });
-inline constexpr auto k_colossalai_options = std::to_array<LauncherOption>({
+inline constexpr auto k_colossalai_options = std::to_array<LauncherOptionRow>({
     {"num_nodes", OptionMeaning::nodes},
     {"nproc_per_node", OptionMeaning::ranks_per_node},
     {"master_addr", OptionMeaning::address},
@@ -31,7 +31,7 @@ inline constexpr auto k_colossalai_options = std::to_array<LauncherOption>({
     {"hostfile", OptionMeaning::hosts},
     {"H", OptionMeaning::hosts},
 });
-inline constexpr auto k_fabric_options = std::to_array<LauncherOption>({
+inline constexpr auto k_fabric_options = std::to_array<LauncherOptionRow>({
     {"num_nodes", OptionMeaning::nodes},
     {"devices", OptionMeaning::ranks_per_node},
     {"node_rank", OptionMeaning::node_rank},
@@ -39,7 +39,7 @@ inline constexpr auto k_fabric_options = std::to_array<LauncherOption>({
     {"main_port", OptionMeaning::port},
 });
 
-inline constexpr auto k_srun_options = std::to_array<LauncherOption>({
+inline constexpr auto k_srun_options = std::to_array<LauncherOptionRow>({
     {"nodes", OptionMeaning::nodes},
     {"ntasks", OptionMeaning::ranks},
     {"ntasks_per_node", OptionMeaning::ranks_per_node},
@@ -57,7 +57,7 @@ inline constexpr std::string_view k_mpi_values =
     "-errfile-pattern -prepend-pattern -rr-by --rlimits --topology ";
 inline constexpr std::string_view k_mpi_pairs =
     " -mca --mca -gmca --gmca -omca --omca --pmixmca --prtemca -env -genv ";
-inline constexpr auto k_mpi_options = std::to_array<LauncherOption>({
+inline constexpr auto k_mpi_options = std::to_array<LauncherOptionRow>({
     {"n", OptionMeaning::ranks},
     {"np", OptionMeaning::ranks},
     {"N", OptionMeaning::ranks_per_node}, // Open MPI's
@@ -65,22 +65,22 @@ inline constexpr auto k_mpi_options = std::to_array<LauncherOption>({
     {"ppn", OptionMeaning::ranks_per_node},
     {"perhost", OptionMeaning::ranks_per_node},
 });
-inline constexpr auto k_aprun_options = std::to_array<LauncherOption>({
+inline constexpr auto k_aprun_options = std::to_array<LauncherOptionRow>({
     {"n", OptionMeaning::ranks},
     {"N", OptionMeaning::ranks_per_node},
 });
-inline constexpr auto k_ibrun_options = std::to_array<LauncherOption>({
+inline constexpr auto k_ibrun_options = std::to_array<LauncherOptionRow>({
     {"n", OptionMeaning::ranks},
     {"np", OptionMeaning::ranks},
 });
-inline constexpr auto k_jsrun_options = std::to_array<LauncherOption>({{"n", OptionMeaning::ranks}});
-inline constexpr auto k_flux_options = std::to_array<LauncherOption>({
+inline constexpr auto k_jsrun_options = std::to_array<LauncherOptionRow>({{"n", OptionMeaning::ranks}});
+inline constexpr auto k_flux_options = std::to_array<LauncherOptionRow>({
     {"n", OptionMeaning::ranks},
     {"ntasks", OptionMeaning::ranks},
     {"N", OptionMeaning::nodes},
     {"nodes", OptionMeaning::nodes},
 });
-inline constexpr auto k_horovodrun_options = std::to_array<LauncherOption>({
+inline constexpr auto k_horovodrun_options = std::to_array<LauncherOptionRow>({
     {"np", OptionMeaning::ranks},
     {"num_proc", OptionMeaning::ranks},
 });

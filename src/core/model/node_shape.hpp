@@ -95,11 +95,11 @@ inline constexpr std::array<NamedValue<CpusPerGpuPolicy>, 4> k_words<CpusPerGpuP
      {"auto", CpusPerGpuPolicy::automatic}}};
 
 /// What a node's memory is, where it has several kinds. `sum`: all kinds together.
-enum class NodeMemoryKind { unspecified, ram, hbm, sum };
+enum class CountedNodeMemory { unspecified, ram, hbm, sum };
 
 template <>
-inline constexpr std::array<NamedValue<NodeMemoryKind>, 3> k_words<NodeMemoryKind> = {
-    {{"ram", NodeMemoryKind::ram}, {"hbm", NodeMemoryKind::hbm}, {"sum", NodeMemoryKind::sum}}};
+inline constexpr std::array<NamedValue<CountedNodeMemory>, 3> k_words<CountedNodeMemory> = {
+    {{"ram", CountedNodeMemory::ram}, {"hbm", CountedNodeMemory::hbm}, {"sum", CountedNodeMemory::sum}}};
 
 /// A node type of a site.
 struct NodeType {
@@ -111,7 +111,7 @@ struct NodeType {
   std::optional<unsigned> cpus_per_gpu; ///< the share the site recommends or fixes, in physical cores
   std::optional<MemSize> mem_per_gpu;
   CpusPerGpuPolicy share_policy = CpusPerGpuPolicy::none;
-  NodeMemoryKind memory_kind = NodeMemoryKind::unspecified; ///< what `memory` is
+  CountedNodeMemory memory_kind = CountedNodeMemory::unspecified; ///< what `memory` is
   std::string constraint;              ///< feature expression that selects these nodes: "gpu&hbm80g"
   std::vector<std::string> features;   ///< what Slurm lists for them
   bool multi_node = true;              ///< jobs may span several of them

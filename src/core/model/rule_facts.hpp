@@ -63,7 +63,7 @@ struct SbatchOptionRule {
 };
 
 /// An option that every job gets.
-struct CommonJobOption {
+struct SiteAddedJobOption {
   std::string value; ///< "--network=disable_rdzv_get"
   Origin origin;
   bool on_srun = false; ///< given to srun, not to sbatch

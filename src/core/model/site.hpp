@@ -269,7 +269,7 @@ struct Site {
   std::map<std::string, SbatchOptionRule>
       flags; ///< "partition", "account", "time", "mem", "nodes", "ntasks-per-node", "gres", "gpus-per-task",
              ///< "export", "exclusive", …
-  std::vector<CommonJobOption> common_options; ///< options of every job: "--exclusive"
+  std::vector<SiteAddedJobOption> common_options; ///< options of every job: "--exclusive"
   std::string shebang = "#!/bin/bash";
   GpuRequestRule gpu_request;
   GpuVisibilityRule gpu_visibility;

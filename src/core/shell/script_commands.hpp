@@ -32,7 +32,7 @@ struct CommandContext {
 };
 
 /// A variable for one command only: `NAME=value program`, `env NAME=value program`.
-struct CommandVariable {
+struct CommandPrefixVariable {
   std::string name;
   Argument value;
 };
@@ -51,7 +51,7 @@ struct Command {
   std::vector<Argument> words;        ///< with prefixes such as `time`, `env`, `numactl --localalloc`
   std::optional<std::size_t> program; ///< which word is the program after the prefixes; nothing: not known
   std::vector<std::string> prefixes;  ///< their names
-  std::vector<CommandVariable> own;
+  std::vector<CommandPrefixVariable> own;
   std::vector<ResolvedRedirect> redirects;
   std::shared_ptr<const Exports> exports; ///< what the script has exported so far
   CommandContext context;

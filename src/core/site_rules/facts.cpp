@@ -24,7 +24,7 @@ bool applies(const model::RuleCondition& when, const JobFacts& facts) {
          (when.image.empty() || model::matches_pattern(facts.image, when.image));
 }
 
-JobFacts make_facts(const model::Site& site, const JobOutline& job) {
+JobFacts make_facts(const model::Site& site, const JobFactsInput& job) {
   JobFacts facts{job.nodes, job.gpus_per_node > 0, job.partition, job.launcher, job.container};
   // A number that nodes share unevenly is not a multiple of what one of them has.
   const std::uint64_t evenly = std::uint64_t{job.nodes} * job.gpus_per_node;

@@ -36,7 +36,7 @@ template <class Rule> const Rule* first_that_holds(const Rule& rule, const JobFa
 
 /// What the facts follow from: the planner takes it from the request, launch from the script's flags and the
 /// live node.
-struct JobOutline {
+struct JobFactsInput {
   unsigned nodes = 1;
   unsigned gpus_per_node = 0;
   std::string partition;
@@ -50,7 +50,7 @@ struct JobOutline {
   std::uint64_t gpus_in_all = 0; ///< where they are counted for the whole job; 0: as many on each node
 };
 /// The facts of a job; GPU type and whole nodes follow from the site.
-JobFacts make_facts(const model::Site& site, const JobOutline& job);
+JobFacts make_facts(const model::Site& site, const JobFactsInput& job);
 
 /// The site's rule for an option ("mem") where it holds for the job, else one that allows everything.
 const model::SbatchOptionRule& sbatch_option_rule(const model::Site& site, const std::string& option,

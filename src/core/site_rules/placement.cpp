@@ -211,7 +211,7 @@ bool adds_exclusive(const model::Site& site, const ResolvedPlacement& placement)
 
 JobFacts facts_of(const model::Site& site, const ResolvedPlacement& placement,
                   const ResourceRequest& demand) {
-  JobOutline outline;
+  JobFactsInput outline;
   outline.nodes = demand.nodes;
   outline.gpus_per_node = demand.gpus_per_node;
   const auto* node = placement.node();

@@ -29,7 +29,7 @@ enum class PlanningStep {
 };
 
 /// Which violations the job filter of an emulated site rejects.
-enum class FilterRejectionScope {
+enum class JobFilterRejectionThreshold {
   none, ///< advice, or a rule that Slurm's own configuration has
   all,
   definite,
@@ -61,7 +61,7 @@ struct SiteRuleRow {
   PlanningStep step;
   diag::Severity request_severity;
   SeveritySource severity_source;
-  FilterRejectionScope rejection_scope;
+  JobFilterRejectionThreshold rejection_scope;
   /// Options of a script that the finding points at: the first one that it has. None: the violation's option.
   std::array<std::string_view, 5> options;
   std::string (*sentence)(const ViolationContext&);

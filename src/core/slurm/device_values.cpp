@@ -24,7 +24,7 @@ std::vector<std::string> pieces(string_view text, char separator) {
 }
 
 /// Numbers of GPUs or masks of them, each with an optional "*COUNT".
-bool is_gpu_list(string_view list, bool masks, SpanNarrowingVersion version) {
+bool is_gpu_list(string_view list, bool masks, ComparisonTrackingVersion version) {
   // Before 22.05 the numbers are C's: 0x1 in a map as well, and a mask without 0x is decimal.
   static const std::regex c_numbers("(0x[0-9a-f]+|[0-9]*)(\\*[0-9]*)?", std::regex::icase);
   static const std::regex hexadecimals("(0x)?[0-9a-f]*(\\*[0-9]*)?", std::regex::icase);
@@ -39,7 +39,7 @@ bool is_gpu_list(string_view list, bool masks, SpanNarrowingVersion version) {
 bool is_gpu_number(const std::string& rest) { return std::strtol(rest.c_str(), nullptr, 0) >= 0; }
 
 /// The lists of map_mem and mask_mem.
-bool is_memory_list(const std::string& list, bool masks, SpanNarrowingVersion version) {
+bool is_memory_list(const std::string& list, bool masks, ComparisonTrackingVersion version) {
   const auto items = pieces(list, ',');
   if (items.empty()) return false;
   static const std::regex map("[0-9]*(\\*0*[1-9][0-9]*)?"), mask("(0x)?[0-9a-fA-F]*(\\*0*[1-9][0-9]*)?");
@@ -48,7 +48,7 @@ bool is_memory_list(const std::string& list, bool masks, SpanNarrowingVersion ve
   });
 }
 
-bool is_memory_word(const std::string& word, SpanNarrowingVersion version) {
+bool is_memory_word(const std::string& word, ComparisonTrackingVersion version) {
   if (is_word(word, {"quiet", "q", "verbose", "v", "none", "no", "rank", "local", "prefer", "p"}))
     return true;
   if (is_word(word, {"sort", "nosort"})) return version < Version::v25_11;
@@ -79,7 +79,7 @@ constexpr Named k_governors[] = {{"co", "Conservative"}, {"perf", "Performance"}
                                  {"user", "UserSpace"},  {"onde", "OnDemand"},    {"sche", "SchedUtil"}};
 
 /// Empty where it is none.
-std::string governor_of(const std::string& lower, SpanNarrowingVersion version) {
+std::string governor_of(const std::string& lower, ComparisonTrackingVersion version) {
   for (const auto& [start, name] : k_governors)
     if (lower.starts_with(start) && (name != "SchedUtil" || version >= Version::v21_08))
       return std::string(name);
@@ -92,7 +92,7 @@ struct Speed {
 };
 
 /// Slurm sends names as numbers above all frequencies, HIGHM1 as the highest of them.
-Speed speed_of(const std::string& lower, SpanNarrowingVersion version) {
+Speed speed_of(const std::string& lower, ComparisonTrackingVersion version) {
   for (const auto& [start, name] : k_speeds)
     if (lower.starts_with(start))
       return {std::string(name), name == "Low"      ? 0x80000001
@@ -107,7 +107,7 @@ Speed speed_of(const std::string& lower, SpanNarrowingVersion version) {
 
 } // namespace
 
-bool is_gpu_bind(string_view value, SpanNarrowingVersion version) {
+bool is_gpu_bind(string_view value, ComparisonTrackingVersion version) {
   auto text = util::to_lower(value);
   std::size_t from = 0;
   if (text.starts_with("verbose,")) from = 8;
@@ -126,7 +126,7 @@ bool is_gpu_bind(string_view value, SpanNarrowingVersion version) {
   return (name == "single" || (later && name == "per_task")) && is_gpu_number(rest);
 }
 
-bool is_tres_bind(string_view text, SpanNarrowingVersion version) {
+bool is_tres_bind(string_view text, ComparisonTrackingVersion version) {
   const auto parts = pieces(text, '+');
   return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
     const auto colon = part.find(':');
@@ -135,7 +135,7 @@ bool is_tres_bind(string_view text, SpanNarrowingVersion version) {
   });
 }
 
-bool is_mem_bind(string_view text, SpanNarrowingVersion version) {
+bool is_mem_bind(string_view text, ComparisonTrackingVersion version) {
   std::string lower = util::to_lower(text);
   for (std::size_t i = 0; i < lower.size(); ++i)
     if (lower[i] == ',' && !continues(lower, i + 1)) lower[i] = ';';
@@ -155,7 +155,7 @@ bool is_gpu_freq(string_view text) {
   });
 }
 
-std::optional<CpuFrequency> parse_cpu_frequency(string_view text, SpanNarrowingVersion version) {
+std::optional<CpuFrequency> parse_cpu_frequency(string_view text, ComparisonTrackingVersion version) {
   const std::string lower = util::to_lower(text);
   const auto colon = lower.find(':'), dash = lower.find('-');
   const bool range = dash != std::string::npos;
@@ -211,7 +211,7 @@ bool is_early_distribution(const std::string& lower) {
 
 } // namespace
 
-bool is_distribution(string_view text, SpanNarrowingVersion version) {
+bool is_distribution(string_view text, ComparisonTrackingVersion version) {
   const std::string lower = util::to_lower(text);
   if (lower.starts_with("plane")) {
     const auto equals = lower.find('=');

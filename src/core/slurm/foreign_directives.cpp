@@ -59,7 +59,7 @@ constexpr Letter k_bsub[] = {{'c', "cwd", true, "chdir"},
 
 class Translator {
 public:
-  Translator(DirectivePrefix magic, const std::vector<HeaderWord>& words, SpanNarrowingVersion version,
+  Translator(DirectivePrefix magic, const std::vector<HeaderWord>& words, ComparisonTrackingVersion version,
              LocatedFindings& findings)
       : x_magic(magic), x_words(words), x_version(version), x_findings(findings) {}
 
@@ -256,7 +256,7 @@ private:
 
   DirectivePrefix x_magic;
   const std::vector<HeaderWord>& x_words;
-  SpanNarrowingVersion x_version;
+  ComparisonTrackingVersion x_version;
   LocatedFindings& x_findings;
   TextRange x_place;
   std::size_t x_at = 0;
@@ -265,7 +265,7 @@ private:
 
 } // namespace
 
-std::vector<OptionSetting> translate_foreign(const ScriptHeader& header, SpanNarrowingVersion version,
+std::vector<OptionSetting> translate_foreign(const ScriptHeader& header, ComparisonTrackingVersion version,
                                              LocatedFindings& findings) {
   for (const auto magic : {DirectivePrefix::bsub, DirectivePrefix::pbs}) {
     std::vector<HeaderWord> words;

@@ -10,7 +10,7 @@ namespace hpcml::slurm {
 
 /// The #PBS or #BSUB lines (of both, LSF's alone count) in sbatch's options; what has no counterpart is
 /// omitted, what sbatch refuses goes to `findings`.
-std::vector<OptionSetting> translate_foreign(const ScriptHeader& header, SpanNarrowingVersion version,
+std::vector<OptionSetting> translate_foreign(const ScriptHeader& header, ComparisonTrackingVersion version,
                                              LocatedFindings& findings);
 
 } // namespace hpcml::slurm

@@ -32,13 +32,13 @@ std::optional<std::uint64_t> parse_number(string_view text) {
 }
 
 /// A count starts with a figure from 23.11; before that a sign or a unit alone will do.
-std::optional<std::uint64_t> parse_item_count(string_view text, SpanNarrowingVersion version) {
+std::optional<std::uint64_t> parse_item_count(string_view text, ComparisonTrackingVersion version) {
   if ((text.empty() || !is_digit(text.front())) && version >= Version::v23_11) return std::nullopt;
   return parse_number(text);
 }
 
 /// From 23.11 the count is what follows the last '=' or ':'; all between it and the name is the type.
-std::optional<GresItem> parse_later_item(string_view text, SpanNarrowingVersion version) {
+std::optional<GresItem> parse_later_item(string_view text, ComparisonTrackingVersion version) {
   auto separator = text.rfind('=');
   const bool equals = separator != string_view::npos;
   if (!equals) separator = text.rfind(':');
@@ -63,7 +63,7 @@ std::optional<GresItem> parse_later_item(string_view text, SpanNarrowingVersion 
   return item;
 }
 
-std::optional<GresItem> parse_item(string_view text, SpanNarrowingVersion version) {
+std::optional<GresItem> parse_item(string_view text, ComparisonTrackingVersion version) {
   const auto parts = util::split(text, ':');
   // NAME, NAME:NUMBER and NAME:TYPE:NUMBER are the same to all versions.
   const bool plain = text.find_first_of("=+") == string_view::npos && parts.size() <= 3 &&
@@ -85,7 +85,7 @@ std::optional<GresItem> parse_item(string_view text, SpanNarrowingVersion versio
 
 } // namespace
 
-std::optional<std::vector<GresItem>> parse_gres(string_view text, SpanNarrowingVersion version) {
+std::optional<std::vector<GresItem>> parse_gres(string_view text, ComparisonTrackingVersion version) {
   const auto strict = [&] { return version >= Version::v21_08 && version <= Version::v23_02; };
   std::vector<GresItem> items;
   if (util::to_lower(text) == "none" && version >= Version::v21_08) return items;
@@ -104,7 +104,7 @@ std::optional<std::vector<GresItem>> parse_gres(string_view text, SpanNarrowingV
   return items;
 }
 
-std::optional<std::vector<GresItem>> parse_gpus(string_view text, SpanNarrowingVersion version) {
+std::optional<std::vector<GresItem>> parse_gpus(string_view text, ComparisonTrackingVersion version) {
   std::vector<GresItem> items;
   if (text.empty()) return items;
   for (const auto& part : util::split(std::string(text), ',')) {
@@ -116,7 +116,7 @@ std::optional<std::vector<GresItem>> parse_gpus(string_view text, SpanNarrowingV
   return items;
 }
 
-std::optional<std::vector<GresItem>> parse_gpus_per_task(string_view text, SpanNarrowingVersion version) {
+std::optional<std::vector<GresItem>> parse_gpus_per_task(string_view text, ComparisonTrackingVersion version) {
   if (version < Version::v23_11) return parse_gpus(text, version);
   std::vector<GresItem> items;
   bool skipped = false; // a first one without a number
@@ -174,7 +174,7 @@ bool is_among(const std::vector<GresItem>& items, const GresItem& wanted) {
 
 } // namespace
 
-std::optional<TresPerTask> parse_tres_per_task(string_view text, SpanNarrowingVersion version) {
+std::optional<TresPerTask> parse_tres_per_task(string_view text, ComparisonTrackingVersion version) {
   TresPerTask result;
   const bool later = version >= Version::v23_11;
   if (!later && text.find('=') != string_view::npos) return std::nullopt;

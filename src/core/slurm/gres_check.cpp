@@ -26,7 +26,7 @@ struct RequestedGres {
 
 class GresCheck {
 public:
-  GresCheck(const JobOptions& request, SpanNarrowingVersion version, SubmittedCounts& counts)
+  GresCheck(const JobOptions& request, ComparisonTrackingVersion version, JobDescriptorCounts& counts)
       : r(request), x_version(version), c(counts) {}
 
   std::optional<GresRefusal> run() {
@@ -290,8 +290,8 @@ private:
   }
 
   const JobOptions& r;
-  SpanNarrowingVersion x_version;
-  SubmittedCounts& c;
+  ComparisonTrackingVersion x_version;
+  JobDescriptorCounts& c;
   Count x_tasks_per_gpu = 0;
   bool x_has_gpu = false;
   std::vector<RequestedGres> x_records;
@@ -299,7 +299,7 @@ private:
 
 } // namespace
 
-RequestedCounts count_written(const JobOptions& r, SpanNarrowingVersion version) {
+RequestedCounts count_written(const JobOptions& r, ComparisonTrackingVersion version) {
   const auto later = [&] { return version >= Version::v23_02; }; // asked last, where it matters
   RequestedCounts counts;
   counts.tasks = r.count("ntasks", 1);
@@ -318,7 +318,7 @@ RequestedCounts count_written(const JobOptions& r, SpanNarrowingVersion version)
   return counts;
 }
 
-SubmittedCounts count_sent(const JobOptions& r, SpanNarrowingVersion version) {
+JobDescriptorCounts count_sent(const JobOptions& r, ComparisonTrackingVersion version) {
   const auto later = [&] { return version >= Version::v23_02; }; // asked last, where it matters
   const auto size = geometry_of(r);
   const auto written = count_written(r, version);
@@ -338,7 +338,7 @@ SubmittedCounts count_sent(const JobOptions& r, SpanNarrowingVersion version) {
     max = std::min(max, tasks);
     if (tasks < min) min = max = tasks;
   }
-  SubmittedCounts sent;
+  JobDescriptorCounts sent;
   if (tasks_set) sent.tasks = tasks;
   if (nodes_set) sent.min_nodes = min;
   if (spread) sent.min_nodes = (tasks + per_node - 1) / per_node;
@@ -357,8 +357,8 @@ SubmittedCounts count_sent(const JobOptions& r, SpanNarrowingVersion version) {
   return sent;
 }
 
-std::optional<GresRefusal> check_gres(const JobOptions& request, SpanNarrowingVersion version,
-                                      SubmittedCounts& counts) {
+std::optional<GresRefusal> check_gres(const JobOptions& request, ComparisonTrackingVersion version,
+                                      JobDescriptorCounts& counts) {
   return GresCheck(request, version, counts).run();
 }
 

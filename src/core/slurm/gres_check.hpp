@@ -11,7 +11,7 @@
 namespace hpcml::slurm {
 
 /// What sbatch sends of the job's size; nothing where it leaves a number to the controller.
-struct SubmittedCounts {
+struct JobDescriptorCounts {
   std::optional<long> tasks;
   std::optional<long> min_nodes;
   std::optional<long> max_nodes;
@@ -32,10 +32,10 @@ struct RequestedCounts {
   bool is_exact() const { return max_nodes == 0 || min_nodes == max_nodes; }
 };
 
-RequestedCounts count_written(const JobOptions& request, SpanNarrowingVersion version);
+RequestedCounts count_written(const JobOptions& request, ComparisonTrackingVersion version);
 
 /// The numbers that follow from the options before GPUs are looked at.
-SubmittedCounts count_sent(const JobOptions& request, SpanNarrowingVersion version);
+JobDescriptorCounts count_sent(const JobOptions& request, ComparisonTrackingVersion version);
 
 /// Why a job is refused, at the option that is to be changed.
 struct GresRefusal {
@@ -46,7 +46,7 @@ struct GresRefusal {
 };
 
 /// Compares the request's gres with each other and with `counts`, which gets what follows from them.
-std::optional<GresRefusal> check_gres(const JobOptions& request, SpanNarrowingVersion version,
-                                      SubmittedCounts& counts);
+std::optional<GresRefusal> check_gres(const JobOptions& request, ComparisonTrackingVersion version,
+                                      JobDescriptorCounts& counts);
 
 } // namespace hpcml::slurm

@@ -3,7 +3,7 @@
 
 namespace hpcml::slurm {
 
-ScriptAsRead read_job(std::string_view text, SpanNarrowingVersion version, LocatedFindings& findings) {
+ScriptAsRead read_job(std::string_view text, ComparisonTrackingVersion version, LocatedFindings& findings) {
   ScriptAsRead job;
   job.header = read_header(text, version, findings);
   job.settings = read_settings(job.header, {}, version, findings);

@@ -23,6 +23,6 @@ struct ScriptAsRead {
 
 /// Reads the script; adds what sbatch rejects in its lines and values to `findings`. check_possible returns
 /// whether such a job is possible.
-ScriptAsRead read_job(std::string_view text, SpanNarrowingVersion version, LocatedFindings& findings);
+ScriptAsRead read_job(std::string_view text, ComparisonTrackingVersion version, LocatedFindings& findings);
 
 } // namespace hpcml::slurm

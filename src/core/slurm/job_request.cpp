@@ -96,7 +96,7 @@ Giver giver_of(const JobOptions& request, std::string_view option) {
 
 /// A hint and the options that say the same more exactly put each other aside; words that a user wrote go
 /// before variables.
-void apply_hint(JobOptions& request, SpanNarrowingVersion version) {
+void apply_hint(JobOptions& request, ComparisonTrackingVersion version) {
   if (!request.has("hint")) return;
   std::vector<std::string_view> exact = {"ntasks-per-core", "threads-per-core", "extra-node-info"};
   const bool by_size = request.has("cores-per-socket") || request.has("sockets-per-node");
@@ -120,7 +120,7 @@ void apply_hint(JobOptions& request, SpanNarrowingVersion version) {
 }
 
 /// Up to 20.11 both names exclude each other, later they have to say the same.
-void check_both_names(const JobOptions& request, SpanNarrowingVersion version, LocatedFindings& findings) {
+void check_both_names(const JobOptions& request, ComparisonTrackingVersion version, LocatedFindings& findings) {
   if (version >= Version::v21_08 && request.count("ntasks-per-gpu") == request.count("ntasks-per-tres"))
     return;
   findings.error(request.place("ntasks-per-tres"), "slurm/exclusive-options",
@@ -137,7 +137,7 @@ void apply_older_name(JobOptions& request) {
 }
 
 /// From 23.11 a user's -c puts SBATCH_CPUS_PER_GPU aside.
-void apply_cpus_per_gpu(JobOptions& request, SpanNarrowingVersion version) {
+void apply_cpus_per_gpu(JobOptions& request, ComparisonTrackingVersion version) {
   if (giver_of(request, "cpus-per-gpu") != Giver::environment || version < Version::v23_11) return;
   const bool per_task = request.tres_per_task &&
                         std::any_of(request.tres_per_task->items.begin(), request.tres_per_task->items.end(),
@@ -150,7 +150,7 @@ void apply_cpus_per_gpu(JobOptions& request, SpanNarrowingVersion version) {
 }
 
 /// From 23.11 what a user asks per task replaces its part of SBATCH_TRES_PER_TASK.
-void apply_per_task(JobOptions& request, SpanNarrowingVersion version) {
+void apply_per_task(JobOptions& request, ComparisonTrackingVersion version) {
   if (giver_of(request, "tres-per-task") != Giver::environment || version < Version::v23_11) return;
   for (const auto& [option, name] : {std::pair{"cpus-per-task", "cpu"}, std::pair{"gpus-per-task", "gpu"}})
     if (giver_of(request, option) == Giver::user && request.tres_per_task)
@@ -183,7 +183,7 @@ void report(const OptionSetting& setting, const std::string& hint, LocatedFindin
 
 } // namespace
 
-JobOptions make_request(const std::vector<OptionSetting>& settings, SpanNarrowingVersion version,
+JobOptions make_request(const std::vector<OptionSetting>& settings, ComparisonTrackingVersion version,
                         LocatedFindings& findings) {
   JobOptions request;
   std::optional<std::string> hint_problem;

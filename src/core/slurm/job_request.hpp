@@ -58,10 +58,10 @@ struct JobOptions {
 
 /// Reads the values; every one that this version of sbatch refuses goes to `findings`, as do options that
 /// exclude each other.
-JobOptions make_request(const std::vector<OptionSetting>& settings, SpanNarrowingVersion version,
+JobOptions make_request(const std::vector<OptionSetting>& settings, ComparisonTrackingVersion version,
                         LocatedFindings& findings);
 
 /// The combinations that sbatch itself refuses.
-void check_combinations(const JobOptions& request, SpanNarrowingVersion version, LocatedFindings& findings);
+void check_combinations(const JobOptions& request, ComparisonTrackingVersion version, LocatedFindings& findings);
 
 } // namespace hpcml::slurm

@@ -36,7 +36,7 @@ JobSize geometry_of(const JobOptions& r) {
 
 namespace {
 
-void apply_nodes(const JobOptions& r, SpanNarrowingVersion version, long listed_nodes, JobSize& size) {
+void apply_nodes(const JobOptions& r, ComparisonTrackingVersion version, long listed_nodes, JobSize& size) {
   if (r.nodes) {
     size.min_nodes = r.nodes->min; // "0-1" and "0" may have none
     size.max_nodes = r.nodes->max;
@@ -106,7 +106,7 @@ std::uint64_t most_per_node(const JobOptions& r) {
 }
 
 /// Tasks that follow from GPUs where the job has `nodes` of them at least.
-long tasks_by_gpus(const JobOptions& r, SpanNarrowingVersion version, const JobSize& size, long nodes) {
+long tasks_by_gpus(const JobOptions& r, ComparisonTrackingVersion version, const JobSize& size, long nodes) {
   auto total = r.gpus("gpus");
   // The controller counts with the most that one of several items asks of a node.
   if (const auto most = most_per_node(r); total > 0 && most > r.gpus_per_node() && version >= Version::v21_08)
@@ -127,7 +127,7 @@ long tasks_by_gpus(const JobOptions& r, SpanNarrowingVersion version, const JobS
 }
 
 /// `sent_nodes`: the fewest nodes before GPUs add to them.
-void apply_tasks(const JobOptions& r, SpanNarrowingVersion version, long sent_nodes, JobSize& size) {
+void apply_tasks(const JobOptions& r, ComparisonTrackingVersion version, long sent_nodes, JobSize& size) {
   // One task per socket, core or thread where those are asked for.
   const long product =
       r.count("sockets-per-node", 1) * r.count("cores-per-socket", 1) * r.count("threads-per-core", 1);
@@ -176,7 +176,7 @@ struct WithoutGpus {
 };
 
 /// The CPUs of the job and of a node, as sbatch sends them and the controller counts again.
-void apply_cpus(const JobOptions& r, SpanNarrowingVersion version, const WithoutGpus& by, JobSize& size) {
+void apply_cpus(const JobOptions& r, ComparisonTrackingVersion version, const WithoutGpus& by, JobSize& size) {
   // 20.11 learns of tasks by GPUs too late for the CPUs.
   const long counted = version == Version::v20_11 ? by.known : by.sent;
   // What sbatch sends; the controller counts again where it finds more tasks than that.
@@ -221,7 +221,7 @@ long listed_nodes(const JobOptions& request) {
   return static_cast<long>(std::set<std::string>(list->names().begin(), list->names().end()).size());
 }
 
-JobSize size_job(const JobOptions& r, SpanNarrowingVersion version, long listed_nodes) {
+JobSize size_job(const JobOptions& r, ComparisonTrackingVersion version, long listed_nodes) {
   JobSize size = geometry_of(r);
   apply_nodes(r, version, listed_nodes, size);
   bound_nodes_by_tasks(r, size);

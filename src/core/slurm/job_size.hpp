@@ -45,6 +45,6 @@ long listed_nodes(const JobOptions& request);
 JobSize geometry_of(const JobOptions& request);
 
 /// `listed_nodes`: how many nodes --nodelist names (0 without one).
-JobSize size_job(const JobOptions& request, SpanNarrowingVersion version, long listed_nodes);
+JobSize size_job(const JobOptions& request, ComparisonTrackingVersion version, long listed_nodes);
 
 } // namespace hpcml::slurm

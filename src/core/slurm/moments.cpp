@@ -14,7 +14,7 @@ bool is_figure(char c) { return c >= '0' && c <= '9'; }
 
 class MomentReader {
 public:
-  MomentReader(string_view text, SpanNarrowingVersion version)
+  MomentReader(string_view text, ComparisonTrackingVersion version)
       : x_text(text), x_lower(util::to_lower(x_text)), x_version(version) {}
 
   std::optional<ScheduledTime> run() {
@@ -146,7 +146,7 @@ private:
 
   std::string x_text;
   std::string x_lower;
-  SpanNarrowingVersion x_version;
+  ComparisonTrackingVersion x_version;
   std::size_t x_at = 0;
   int x_number = 0;
   bool x_has_date = false;
@@ -156,7 +156,7 @@ private:
 
 } // namespace
 
-std::optional<ScheduledTime> parse_moment(string_view text, SpanNarrowingVersion version) {
+std::optional<ScheduledTime> parse_moment(string_view text, ComparisonTrackingVersion version) {
   return MomentReader(text, version).run();
 }
 

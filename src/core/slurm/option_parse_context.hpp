@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/slurm/option_values.hpp"
-#include "core/slurm/span_narrowing_version.hpp"
+#include "core/slurm/comparison_tracking_version.hpp"
 
 namespace hpcml::slurm {
 
@@ -13,7 +13,7 @@ namespace hpcml::slurm {
 struct OptionParseContext {
   const OptionSetting& setting;
   const std::string& text; ///< the value, "" without one
-  SpanNarrowingVersion version;
+  ComparisonTrackingVersion version;
   JobOptions& request;
 };
 

@@ -27,7 +27,7 @@ std::string versions_text(string_view range) {
 /// getopt_long over a list of words, where options and operands may be mixed.
 class SettingReader {
 public:
-  SettingReader(const std::vector<HeaderWord>& words, OptionSource source, SpanNarrowingVersion version,
+  SettingReader(const std::vector<HeaderWord>& words, OptionSource source, ComparisonTrackingVersion version,
                 LocatedFindings& findings)
       : x_words(words), x_source(source), x_version(version), x_findings(findings) {}
 
@@ -147,7 +147,7 @@ private:
 
   const std::vector<HeaderWord>& x_words;
   OptionSource x_source;
-  SpanNarrowingVersion x_version;
+  ComparisonTrackingVersion x_version;
   LocatedFindings& x_findings;
   std::size_t x_at = 0;
   std::vector<OptionSetting> x_settings;
@@ -155,7 +155,7 @@ private:
 
 /// All words of a component are one list: an option's value may be on the next directive.
 std::vector<OptionSetting> read_component(const ScriptHeader& header, unsigned component, bool foreign,
-                                          SpanNarrowingVersion version, LocatedFindings& findings) {
+                                          ComparisonTrackingVersion version, LocatedFindings& findings) {
   std::vector<HeaderWord> words;
   for (const auto& directive : header.directives)
     if (directive.component == component && directive.magic == DirectivePrefix::sbatch)
@@ -184,7 +184,7 @@ bool is_on(const std::string& value) {
          (std::strtol(value.c_str(), &end, 10) != 0 && *end == '\0');
 }
 
-std::vector<OptionSetting> read_environment(const SbatchInvocation& invocation, SpanNarrowingVersion version,
+std::vector<OptionSetting> read_environment(const SbatchInvocation& invocation, ComparisonTrackingVersion version,
                                             LocatedFindings& findings) {
   std::vector<OptionSetting> settings;
   if (invocation.environment.empty())
@@ -241,7 +241,7 @@ void hand_on(const OptionSetting& setting, const std::vector<OptionSetting>& set
 } // namespace
 
 Components read_settings(const ScriptHeader& header, const SbatchInvocation& invocation,
-                         SpanNarrowingVersion version, LocatedFindings& findings) {
+                         ComparisonTrackingVersion version, LocatedFindings& findings) {
   const auto arguments = split_arguments(invocation.arguments);
   const bool foreign = !ignores_foreign(header, invocation);
   const auto environment = read_environment(invocation, version, findings);

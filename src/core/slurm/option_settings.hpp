@@ -35,6 +35,6 @@ using Components = std::vector<std::vector<OptionSetting>>;
 /// Reads the whole: script, then environment, then command line. Unknown or malformed options go to
 /// `findings`.
 Components read_settings(const ScriptHeader& header, const SbatchInvocation& invocation,
-                         SpanNarrowingVersion version, LocatedFindings& findings);
+                         ComparisonTrackingVersion version, LocatedFindings& findings);
 
 } // namespace hpcml::slurm

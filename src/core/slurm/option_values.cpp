@@ -196,7 +196,7 @@ std::size_t most_characters(string_view option) {
 
 } // namespace
 
-std::optional<std::string> read_value(const OptionSetting& setting, SpanNarrowingVersion version,
+std::optional<std::string> read_value(const OptionSetting& setting, ComparisonTrackingVersion version,
                                       JobOptions& request) {
   if (setting.value && setting.value->size() > 1024)
     if (const auto most = most_characters(setting.option); setting.value->size() > most)

@@ -11,7 +11,7 @@ namespace hpcml::slurm {
 
 /// Puts the setting's value into the request. Where this version's sbatch refuses the value: what it could
 /// be.
-std::optional<std::string> read_value(const OptionSetting& setting, SpanNarrowingVersion version,
+std::optional<std::string> read_value(const OptionSetting& setting, ComparisonTrackingVersion version,
                                       JobOptions& request);
 
 } // namespace hpcml::slurm

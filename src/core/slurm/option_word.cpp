@@ -16,7 +16,7 @@ bool is_option_word(std::string_view word) {
          util::is_one_line(word);
 }
 
-util::Result<NamedOption> check_value(NamedOption option, TakesValue argument) {
+util::Result<CanonicalOption> check_value(CanonicalOption option, TakesValue argument) {
   if (argument == TakesValue::none && option.value)
     return util::Error{fmt::format("{} accepts no value", option.name),
                        fmt::format("use {} without a value, and set other options separately", option.name)};
@@ -26,8 +26,8 @@ util::Result<NamedOption> check_value(NamedOption option, TakesValue argument) {
   return option;
 }
 
-util::Result<NamedOption> read_long(Program program, std::string_view word) {
-  NamedOption option = split_option(word);
+util::Result<CanonicalOption> read_long(Program program, std::string_view word) {
+  CanonicalOption option = split_option(word);
   const auto match = find_option(program, std::string_view(option.name).substr(2));
   if (match.candidates.size() > 1)
     return util::Error{fmt::format("'{}' is ambiguous: it abbreviates --{}", option.name,
@@ -41,27 +41,27 @@ util::Result<NamedOption> read_long(Program program, std::string_view word) {
   return option;
 }
 
-util::Result<NamedOption> read_short(Program program, std::string_view word) {
+util::Result<CanonicalOption> read_short(Program program, std::string_view word) {
   const auto found = find_option(program, word[1]);
   if (!found)
     return util::Error{fmt::format("{} has no option '{}'", program_name(program), word.substr(0, 2)),
                        "use the long form of the option (--NAME), or remove it"};
-  NamedOption option{"--" + found->name, {}};
+  CanonicalOption option{"--" + found->name, {}};
   if (word.size() > 2) option.value = std::string(util::trim(word.substr(2)));
   return check_value(std::move(option), found->argument);
 }
 
 } // namespace
 
-NamedOption split_option(std::string_view word) {
+CanonicalOption split_option(std::string_view word) {
   const std::size_t end = word.find_first_of("= ");
-  NamedOption option{std::string(word.substr(0, end)), {}};
+  CanonicalOption option{std::string(word.substr(0, end)), {}};
   if (end != std::string_view::npos)
     option.value = std::string(word[end] == '=' ? word.substr(end + 1) : util::trim(word.substr(end + 1)));
   return option;
 }
 
-util::Result<NamedOption> read_option(Program program, std::string_view word) {
+util::Result<CanonicalOption> read_option(Program program, std::string_view word) {
   if (!is_option_word(word))
     return util::Error{fmt::format("'{}' is not a single option of {}", word, program_name(program)),
                        fmt::format("use --{0} once for each option: --{0}{1}", program_name(program),

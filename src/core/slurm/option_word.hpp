@@ -12,7 +12,7 @@
 namespace hpcml::slurm {
 
 /// An option by its full long name ("--mem").
-struct NamedOption {
+struct CanonicalOption {
   std::string name;
   std::optional<std::string> value;
   bool known = true; ///< false: no option of Slurm's own; a plugin of the site may have it
@@ -22,8 +22,8 @@ struct NamedOption {
 /// Reads an option as `program` would: "--mem=4G", "--mem 4G", "-p gpu", "-pgpu", "--part=gpu", "--requeue".
 /// An error for what it would refuse: no option, an unknown letter, an ambiguous beginning, a missing or
 /// superfluous value.
-util::Result<NamedOption> read_option(Program program, std::string_view word);
+util::Result<CanonicalOption> read_option(Program program, std::string_view word);
 /// Splits a word that is known to be written out: "--name" or "--name=value".
-NamedOption split_option(std::string_view word);
+CanonicalOption split_option(std::string_view word);
 
 } // namespace hpcml::slurm

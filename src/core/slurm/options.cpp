@@ -20,7 +20,7 @@ constexpr std::pair<std::string_view, std::string_view> k_other_names[] = {
 
 /// Without a version: as its newest form takes it.
 std::optional<TakesValue> argument_of(const OptionRow& row, Program program,
-                                      std::optional<SpanNarrowingVersion> version) {
+                                      std::optional<ComparisonTrackingVersion> version) {
   const auto& arguments = use_of(row, program).arguments;
   if (version) return version->pick(arguments);
   const auto newest =
@@ -45,7 +45,7 @@ const OptionRow* row_named(std::string_view name) {
 
 } // namespace
 
-OptionMatch find_option(Program program, std::string_view name, std::optional<SpanNarrowingVersion> version) {
+OptionMatch find_option(Program program, std::string_view name, std::optional<ComparisonTrackingVersion> version) {
   if (name.empty()) return {};
   std::vector<const OptionRow*> matches;
   const auto argument = [&](const OptionRow& row) { return argument_of(row, program, version); };
@@ -71,7 +71,7 @@ OptionMatch find_option(Program program, std::string_view name, std::optional<Sp
   return result;
 }
 
-std::optional<Option> find_option(Program program, char letter, std::optional<SpanNarrowingVersion> version) {
+std::optional<Option> find_option(Program program, char letter, std::optional<ComparisonTrackingVersion> version) {
   for (const auto& row : option_rows())
     if (letter != '\0' && use_of(row, program).letter == letter)
       if (const auto argument = argument_of(row, program, version))
@@ -79,7 +79,7 @@ std::optional<Option> find_option(Program program, char letter, std::optional<Sp
   return std::nullopt;
 }
 
-std::vector<std::string> option_names(Program program, std::optional<SpanNarrowingVersion> version) {
+std::vector<std::string> option_names(Program program, std::optional<ComparisonTrackingVersion> version) {
   std::vector<std::string> names;
   for (const auto& row : option_rows())
     if (argument_of(row, program, version)) names.emplace_back(row.name);
@@ -130,7 +130,7 @@ bool is_option(Program program, std::string_view name) {
   return row && !text_of(*row, program).empty();
 }
 
-std::vector<OptionVariable> option_variables(SpanNarrowingVersion version) {
+std::vector<OptionVariable> option_variables(ComparisonTrackingVersion version) {
   // The only ones that sbatch reads of srun's; its own come later and win.
   std::vector<OptionVariable> variables = {{"SLURM_HINT", "hint"}, {"SLURM_CLUSTERS", "clusters"}};
   for (const auto& row : option_rows()) {

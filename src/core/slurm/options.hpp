@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/slurm/span_narrowing_version.hpp"
+#include "core/slurm/comparison_tracking_version.hpp"
 
 namespace hpcml::slurm {
 
@@ -86,12 +86,12 @@ struct OptionVariable {
 /// has it. Without a version all from 20.11 to 26.05 together: an option that a later one adds can make a
 /// beginning ambiguous.
 OptionMatch find_option(Program program, std::string_view name,
-                        std::optional<SpanNarrowingVersion> version = {});
+                        std::optional<ComparisonTrackingVersion> version = {});
 /// The option with this letter.
 std::optional<Option> find_option(Program program, char letter,
-                                  std::optional<SpanNarrowingVersion> version = {});
+                                  std::optional<ComparisonTrackingVersion> version = {});
 /// Full names, for "did you mean".
-std::vector<std::string> option_names(Program program, std::optional<SpanNarrowingVersion> version = {});
+std::vector<std::string> option_names(Program program, std::optional<ComparisonTrackingVersion> version = {});
 /// Whether sbatch looks at such a value only when all options are known: of several only the last one counts.
 bool is_read_last(ValueKind kind);
 /// What the value of the option of this full name may be.
@@ -101,7 +101,7 @@ std::string versions_of(Program program, std::string_view name);
 /// Whether any version of the program has an option of this full name.
 bool is_option(Program program, std::string_view name);
 /// The variables that this version's sbatch reads.
-std::vector<OptionVariable> option_variables(SpanNarrowingVersion version);
+std::vector<OptionVariable> option_variables(ComparisonTrackingVersion version);
 /// Whether each component of a heterogeneous job starts without this option instead of taking the one
 /// before's.
 bool is_per_component(std::string_view name);

@@ -19,8 +19,8 @@ std::vector<std::string> names_of(const JobOptions& request, std::string_view op
 }
 
 /// What the controller learns from sbatch, with what follows from GPUs.
-SubmittedCounts count_with_gpus(const JobOptions& r, SpanNarrowingVersion version) {
-  SubmittedCounts sent = count_sent(r, version);
+JobDescriptorCounts count_with_gpus(const JobOptions& r, ComparisonTrackingVersion version) {
+  JobDescriptorCounts sent = count_sent(r, version);
   (void)check_gres(r, version, sent);
   return sent;
 }
@@ -30,7 +30,7 @@ long least_nodes(const JobOptions& r) {
   return r.has("ntasks") ? std::min(r.nodes->min, r.count("ntasks")) : r.nodes->min;
 }
 
-void check_nodelist(const JobOptions& r, SpanNarrowingVersion version, LocatedFindings& findings) {
+void check_nodelist(const JobOptions& r, ComparisonTrackingVersion version, LocatedFindings& findings) {
   const auto wanted = names_of(r, "nodelist");
   const auto refuse = [&](std::string message, std::string hint) {
     findings.error(r.place("nodelist"), "slurm/impossible", std::move(message), std::move(hint));
@@ -61,12 +61,12 @@ void check_nodelist(const JobOptions& r, SpanNarrowingVersion version, LocatedFi
 
 } // namespace
 
-bool has_choice(const JobOptions& r, SpanNarrowingVersion version) {
+bool has_choice(const JobOptions& r, ComparisonTrackingVersion version) {
   return r.nodes && least_nodes(r) < listed_nodes(r) && version >= Version::v23_02;
 }
 
 bool exceeds_places(const JobOptions& request, const JobSize& size, long nodes,
-                    SpanNarrowingVersion version) {
+                    ComparisonTrackingVersion version) {
   const bool limited = request.has("ntasks") &&
                        (request.has("ntasks-per-node") || (size.tasks_per_node > 0 && size.nodes_given));
   // 26.05 no longer proves it for one node.
@@ -74,7 +74,7 @@ bool exceeds_places(const JobOptions& request, const JobSize& size, long nodes,
          !(size.max_nodes == 1 && version >= Version::v26_05);
 }
 
-void check_no_nodes(const JobOptions& r, SpanNarrowingVersion version, LocatedFindings& findings) {
+void check_no_nodes(const JobOptions& r, ComparisonTrackingVersion version, LocatedFindings& findings) {
   if (!r.nodes || r.nodes->max != 0 || r.nodes->min != 0) return;
   const auto sent = count_with_gpus(r, version);
   // A job that spreads and has tasks has a node for them, in 26.05 every one that has tasks.
@@ -87,7 +87,7 @@ void check_no_nodes(const JobOptions& r, SpanNarrowingVersion version, LocatedFi
                    "use --nodes=1 or more");
 }
 
-void check_contradictions(const JobOptions& r, const JobSize& s, SpanNarrowingVersion version,
+void check_contradictions(const JobOptions& r, const JobSize& s, ComparisonTrackingVersion version,
                           LocatedFindings& findings) {
   check_nodelist(r, version, findings);
   const auto refuse = [&](std::string_view option, std::string message, std::string hint) {
@@ -106,7 +106,7 @@ void check_contradictions(const JobOptions& r, const JobSize& s, SpanNarrowingVe
            "use --nodelist with one name for each task");
 }
 
-void check_possible(const JobOptions& r, const JobSize& s, SpanNarrowingVersion version,
+void check_possible(const JobOptions& r, const JobSize& s, ComparisonTrackingVersion version,
                     LocatedFindings& findings) {
   check_no_nodes(r, version, findings);
   check_contradictions(r, s, version, findings);

@@ -19,7 +19,7 @@ bool has_per_task(const JobOptions& r, std::string_view name) {
 
 class Checker {
 public:
-  Checker(const JobOptions& request, SpanNarrowingVersion version, LocatedFindings& findings)
+  Checker(const JobOptions& request, ComparisonTrackingVersion version, LocatedFindings& findings)
       : r(request), x_version(version), x_findings(findings) {}
 
   void run() {
@@ -88,7 +88,7 @@ private:
     if (r.has("gpus-per-socket") && r.count("sockets-per-node") == 0 && x_version == Version::v20_11)
       return error("gpus-per-socket", "slurm/missing-dependency",
                    "--gpus-per-socket needs --sockets-per-node", "add it");
-    SubmittedCounts counts;
+    JobDescriptorCounts counts;
     if (counts_matter()) counts = count_sent(r, x_version);
     if (const auto refusal = check_gres(r, x_version, counts))
       error(refusal->option, "slurm/" + refusal->code, refusal->message, refusal->hint);
@@ -144,13 +144,13 @@ private:
   }
 
   const JobOptions& r;
-  SpanNarrowingVersion x_version;
+  ComparisonTrackingVersion x_version;
   LocatedFindings& x_findings;
 };
 
 } // namespace
 
-void check_combinations(const JobOptions& request, SpanNarrowingVersion version, LocatedFindings& findings) {
+void check_combinations(const JobOptions& request, ComparisonTrackingVersion version, LocatedFindings& findings) {
   Checker(request, version, findings).run();
 }
 

@@ -39,7 +39,7 @@ void check_file(string_view text, LocatedFindings& findings) {
 /// Cuts one directive line into words.
 class WordReader {
 public:
-  WordReader(string_view text, std::size_t from, std::size_t to, SpanNarrowingVersion version,
+  WordReader(string_view text, std::size_t from, std::size_t to, ComparisonTrackingVersion version,
              LocatedFindings& findings)
       : x_text(text), x_at(from), x_end(to), x_version(version), x_findings(findings) {}
 
@@ -110,7 +110,7 @@ private:
   string_view x_text;
   std::size_t x_at;
   std::size_t x_end;
-  SpanNarrowingVersion x_version;
+  ComparisonTrackingVersion x_version;
   LocatedFindings& x_findings;
   HeaderWord x_word;
 };
@@ -158,7 +158,7 @@ void add_directive(ScriptHeader& header, HeaderLine directive, LocatedFindings& 
 
 } // namespace
 
-ScriptHeader read_header(string_view text, SpanNarrowingVersion version, LocatedFindings& findings) {
+ScriptHeader read_header(string_view text, ComparisonTrackingVersion version, LocatedFindings& findings) {
   constexpr unsigned k_most_plain_lines = 100; // that sbatch reads for the other systems' lines
   check_file(text, findings);
   ScriptHeader header;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/slurm/findings.hpp"
-#include "core/slurm/span_narrowing_version.hpp"
+#include "core/slurm/comparison_tracking_version.hpp"
 
 namespace hpcml::slurm {
 
@@ -35,6 +35,6 @@ struct ScriptHeader {
 };
 
 /// What sbatch of this version reads of the script; what it refuses (or warns of) goes to `findings`.
-ScriptHeader read_header(std::string_view text, SpanNarrowingVersion version, LocatedFindings& findings);
+ScriptHeader read_header(std::string_view text, ComparisonTrackingVersion version, LocatedFindings& findings);
 
 } // namespace hpcml::slurm

@@ -75,7 +75,7 @@ Error contradiction(const std::string& what) {
                      "on (sbatch --export)"};
 }
 
-Status check_layout(const StepLayout& layout) {
+Status check_layout(const StepTaskPosition& layout) {
   const auto total = std::accumulate(layout.tasks_per_node.begin(), layout.tasks_per_node.end(), 0ULL);
   if (layout.tasks_per_node.size() != layout.nodes.size())
     return contradiction(fmt::format("SLURM_STEP_TASKS_PER_NODE has {} nodes, but SLURM_STEP_NODELIST has {}",
@@ -98,7 +98,7 @@ Status check_layout(const StepLayout& layout) {
 
 /// Finds this task's node in the list. A job submitted from inside another job's step may have inherited that
 /// step's variables: then it is not in it.
-Status find_own_node(const util::EnvSnapshot& env, StepLayout& layout) {
+Status find_own_node(const util::EnvSnapshot& env, StepTaskPosition& layout) {
   const auto own_name = env.get_or("SLURMD_NODENAME", "");
   const auto& nodes = layout.nodes;
   std::size_t place = layout.node_rank;
@@ -117,7 +117,7 @@ Status find_own_node(const util::EnvSnapshot& env, StepLayout& layout) {
 
 /// The file names one host for each task, as many on each node as there are, and this node for its own
 /// tasks.
-bool fits(const StepLayout& layout, const std::vector<std::string>& own_tasks,
+bool fits(const StepTaskPosition& layout, const std::vector<std::string>& own_tasks,
           const std::vector<std::string>& hosts) {
   if (hosts.size() < layout.world_size || hosts[layout.rank] != layout.host) return false;
   for (const auto& text : own_tasks)
@@ -161,8 +161,8 @@ bool in_step_task(const util::EnvSnapshot& env) {
   return first_set(env, {"SLURM_PROCID"}) && first_set(env, {"SLURM_STEP_NODELIST", "SLURM_STEP_NUM_TASKS"});
 }
 
-Result<StepLayout> read_step_layout(const util::EnvSnapshot& env) {
-  StepLayout layout;
+Result<StepTaskPosition> read_step_layout(const util::EnvSnapshot& env) {
+  StepTaskPosition layout;
   const std::pair<unsigned*, std::vector<std::string>> numbers[] = {
       {&layout.rank, {"SLURM_PROCID"}},
       {&layout.world_size, {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_NPROCS"}},
@@ -187,7 +187,7 @@ Result<StepLayout> read_step_layout(const util::EnvSnapshot& env) {
   return layout;
 }
 
-std::optional<std::string> node_of_first_rank(const util::EnvSnapshot& env, const StepLayout& layout,
+std::optional<std::string> node_of_first_rank(const util::EnvSnapshot& env, const StepTaskPosition& layout,
                                               std::string_view hosts) {
   if (layout.rank == 0) return layout.host;
   if (!layout.numbered) return std::nullopt;
@@ -203,7 +203,7 @@ std::optional<std::string> node_of_first_rank(const util::EnvSnapshot& env, cons
   return fits(layout, tasks, listed) ? std::optional(listed.front()) : std::nullopt;
 }
 
-Error unknown_first_node(const util::EnvSnapshot& env, const StepLayout& layout, const std::string& why) {
+Error unknown_first_node(const util::EnvSnapshot& env, const StepTaskPosition& layout, const std::string& why) {
   if (!layout.numbered && layout.node_rank < layout.nodes.size()) {
     auto error = contradiction(fmt::format(
         "this task is on node {} (SLURMD_NODENAME), but SLURM_STEP_NODELIST and SLURM_NODEID name {}",
@@ -222,7 +222,7 @@ Error unknown_first_node(const util::EnvSnapshot& env, const StepLayout& layout,
       "set SLURM_HOSTFILE=FILE with one node per task, readable on every node, or remove --distribution"};
 }
 
-Status take_step_nodes(const StepNodes& nodes, StepLayout& layout) {
+Status take_step_nodes(const StepNodes& nodes, StepTaskPosition& layout) {
   if (layout.node_rank >= nodes.names.size() || nodes.names[layout.node_rank] != layout.host)
     return contradiction(fmt::format(
         "this task is on node {} (SLURMD_NODENAME), but Slurm's layout of the step has another as node {}",

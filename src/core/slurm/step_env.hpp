@@ -15,7 +15,7 @@
 namespace hpcml::slurm {
 
 /// Where this task is in its step, and where the step's tasks are.
-struct StepLayout {
+struct StepTaskPosition {
   unsigned rank = 0;
   unsigned local_rank = 0;
   unsigned world_size = 1;
@@ -45,28 +45,28 @@ bool in_step_task(const util::EnvSnapshot& env);
 
 /// The layout of the step this task belongs to, from SLURM_STEP_* (job-scope variables only where those are
 /// missing). The error names the variable, its value and what it contradicts.
-util::Result<StepLayout> read_step_layout(const util::EnvSnapshot& env);
+util::Result<StepTaskPosition> read_step_layout(const util::EnvSnapshot& env);
 
 struct StepNodes;
 
 /// Returns the node of rank 0, if it is known: with --distribution=arbitrary the list of the step's nodes
 /// does not show it. `hosts` are then the lines of the file in SLURM_HOSTFILE, if that is this step's.
-std::optional<std::string> node_of_first_rank(const util::EnvSnapshot& env, const StepLayout& layout,
+std::optional<std::string> node_of_first_rank(const util::EnvSnapshot& env, const StepTaskPosition& layout,
                                               std::string_view hosts);
 
 /// Returns the error for a node that neither the variables show nor Slurm reports (`why`).
-util::Error unknown_first_node(const util::EnvSnapshot& env, const StepLayout& layout,
+util::Error unknown_first_node(const util::EnvSnapshot& env, const StepTaskPosition& layout,
                                const std::string& why);
 
 /// Numbers the nodes as reported by Slurm; returns an error if this task is then on another node.
-util::Status take_step_nodes(const StepNodes& nodes, StepLayout& layout);
+util::Status take_step_nodes(const StepNodes& nodes, StepTaskPosition& layout);
 
 /// True when the variables that `rule` names exist: mpirun or ibrun started this task.
 bool in_launcher_task(const util::EnvSnapshot& env, const model::LauncherRule& rule);
 
 /// The same layout from a launcher's own rank variables; the nodes are the job's, filled in blocks where the
 /// launcher does not say otherwise. `host`: the name of this node, to find it among the job's nodes.
-util::Result<StepLayout> read_launcher_layout(const util::EnvSnapshot& env, const model::LauncherRule& rule,
+util::Result<StepTaskPosition> read_launcher_layout(const util::EnvSnapshot& env, const model::LauncherRule& rule,
                                               const std::string& host);
 
 /// Job and restart count of a launcher's start, and a number for it in place of the step's: the ranks of one

@@ -44,7 +44,7 @@ std::string job_of_first_task(const util::EnvSnapshot& env, const std::vector<st
 
 } // namespace
 
-void put_components_in_order(const util::EnvSnapshot& env, StepLayout& layout) {
+void put_components_in_order(const util::EnvSnapshot& env, StepTaskPosition& layout) {
   if (component_count(env) == 0) return; // the usual step: its ten thousand nodes are not listed again
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < layout.nodes.size(); ++i) places.emplace(layout.nodes[i], i);
@@ -63,7 +63,7 @@ void put_components_in_order(const util::EnvSnapshot& env, StepLayout& layout) {
   layout.tasks_per_node = std::move(counts);
 }
 
-bool spans_components(const util::EnvSnapshot& env, const StepLayout& layout) {
+bool spans_components(const util::EnvSnapshot& env, const StepTaskPosition& layout) {
   unsigned count = 0;
   for (unsigned long long component = 0; component < component_count(env); ++component) {
     const auto mine = nodes_of_component(env, component);

@@ -23,11 +23,11 @@ struct StepNodes {
 
 /// Puts nodes that are sorted by name into the order of the components of a heterogeneous job, which number
 /// them; unchanged where they are not such job's.
-void put_components_in_order(const util::EnvSnapshot& env, StepLayout& layout);
+void put_components_in_order(const util::EnvSnapshot& env, StepTaskPosition& layout);
 
 /// True if the step has nodes of several components of a heterogeneous job: tasks of one do not get the
 /// options of the others.
-bool spans_components(const util::EnvSnapshot& env, const StepLayout& layout);
+bool spans_components(const util::EnvSnapshot& env, const StepTaskPosition& layout);
 
 /// Hosts in the words of a file for SLURM_HOSTFILE: one or several with commas on a line, "node*3",
 /// comments. Empty where it is none.

@@ -16,7 +16,7 @@ std::optional<std::string> find_value_fault(std::string_view option, const std::
   for (auto own = k_oldest_version;;) {
     JobOptions request;
     VersionSpan alike; // what one version reads holds for these, which need not be asked again
-    auto fault = read_value(setting, SpanNarrowingVersion(own, &alike), request);
+    auto fault = read_value(setting, ComparisonTrackingVersion(own, &alike), request);
     if (!fault || alike.last == k_newest_version) return fault;
     own = static_cast<Version>(static_cast<int>(alike.last) + 1);
   }

@@ -172,7 +172,7 @@ std::optional<std::set<long>> stepped_counts(const std::string& text) {
 
 } // namespace
 
-std::optional<NodeCount> parse_node_count(string_view value, SpanNarrowingVersion version) {
+std::optional<NodeCount> parse_node_count(string_view value, ComparisonTrackingVersion version) {
   const std::string text(value);
   const bool list = text.find_first_of(",:") != std::string::npos;
   if (!list || version < Version::v23_02) return node_range(text);
@@ -222,7 +222,7 @@ std::optional<std::array<std::optional<long>, 3>> parse_geometry(string_view tex
 namespace {
 
 /// A number as strtol takes it, or a name, with or without SIG and spaces around it; empty for none.
-std::string signal_name(const std::string& text, SpanNarrowingVersion version) {
+std::string signal_name(const std::string& text, ComparisonTrackingVersion version) {
   static constexpr string_view names[] = {"HUP",  "INT", "QUIT", "ABRT", "KILL", "ALRM", "TERM", "USR1",
                                           "USR2", "URG", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "XCPU"};
   char* end = nullptr;
@@ -240,7 +240,7 @@ std::string signal_name(const std::string& text, SpanNarrowingVersion version) {
 
 } // namespace
 
-std::optional<SignalSpec> parse_signal(string_view text, SpanNarrowingVersion version) {
+std::optional<SignalSpec> parse_signal(string_view text, ComparisonTrackingVersion version) {
   SignalSpec spec;
   const auto take = [&](string_view letters) {
     const bool has_letter = !text.empty() && letters.find(text.front()) != string_view::npos;

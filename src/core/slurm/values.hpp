@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/slurm/span_narrowing_version.hpp"
+#include "core/slurm/comparison_tracking_version.hpp"
 
 namespace hpcml::slurm {
 
@@ -38,7 +38,7 @@ struct NodeCount {
 };
 /// The value of --nodes; nullopt where its form is wrong, -1 where it names no number, which another --nodes
 /// puts aside.
-std::optional<NodeCount> parse_node_count(std::string_view text, SpanNarrowingVersion version);
+std::optional<NodeCount> parse_node_count(std::string_view text, ComparisonTrackingVersion version);
 
 /// The indices of an array, sorted, each once, and the most that run at once (0: no limit).
 struct ArraySpec {
@@ -62,7 +62,7 @@ struct SignalSpec {
   unsigned seconds = 60;
 };
 /// "[{R|B}:]NAME or number[@seconds]".
-std::optional<SignalSpec> parse_signal(std::string_view text, SpanNarrowingVersion version);
+std::optional<SignalSpec> parse_signal(std::string_view text, ComparisonTrackingVersion version);
 
 /// The types in Slurm's own order ("ALL" is several); empty for NONE.
 std::optional<std::vector<std::string>> parse_mail_types(std::string_view text);
@@ -79,22 +79,22 @@ struct Dependencies {
   bool any = false; ///< joined by '?': one is enough
 };
 /// Nullopt where its form is wrong.
-std::optional<Dependencies> parse_dependencies(std::string_view text, SpanNarrowingVersion version);
+std::optional<Dependencies> parse_dependencies(std::string_view text, ComparisonTrackingVersion version);
 
 /// The names in a feature expression; nullopt where its form is wrong.
-std::optional<std::vector<std::string>> parse_features(std::string_view text, SpanNarrowingVersion version);
+std::optional<std::vector<std::string>> parse_features(std::string_view text, ComparisonTrackingVersion version);
 
 /// A value of --gpu-bind that this version takes.
-bool is_gpu_bind(std::string_view value, SpanNarrowingVersion version);
+bool is_gpu_bind(std::string_view value, ComparisonTrackingVersion version);
 
 /// A value of --tres-bind: "gres/gpu:closest", several joined by '+'.
-bool is_tres_bind(std::string_view text, SpanNarrowingVersion version);
+bool is_tres_bind(std::string_view text, ComparisonTrackingVersion version);
 
 /// A value of --mem-bind that this version takes.
-bool is_mem_bind(std::string_view text, SpanNarrowingVersion version);
+bool is_mem_bind(std::string_view text, ComparisonTrackingVersion version);
 
 /// A value of --distribution that this version takes.
-bool is_distribution(std::string_view text, SpanNarrowingVersion version);
+bool is_distribution(std::string_view text, ComparisonTrackingVersion version);
 
 /// A value of --gpu-freq.
 bool is_gpu_freq(std::string_view text);
@@ -106,7 +106,7 @@ struct CpuFrequency {
   std::string governor;
 };
 /// "P1", "P1-P2[:GOVERNOR]", from 23.11 "P1:UserSpace", or a governor.
-std::optional<CpuFrequency> parse_cpu_frequency(std::string_view text, SpanNarrowingVersion version);
+std::optional<CpuFrequency> parse_cpu_frequency(std::string_view text, ComparisonTrackingVersion version);
 
 /// What --begin and --deadline say, as far as it can be known without a clock.
 struct ScheduledTime {
@@ -116,6 +116,6 @@ struct ScheduledTime {
 };
 /// "now+1hour", "16:00", "4:00 PM", "tomorrow", "2030-01-31T10:00", "01/31/30", "uts1893456000", one after
 /// another.
-std::optional<ScheduledTime> parse_moment(std::string_view text, SpanNarrowingVersion version);
+std::optional<ScheduledTime> parse_moment(std::string_view text, ComparisonTrackingVersion version);
 
 } // namespace hpcml::slurm

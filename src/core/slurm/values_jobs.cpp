@@ -32,7 +32,7 @@ bool is_index_list(const std::string& text) {
 /// The text of --dependency, read as the controller does: numbers are strtol's, with spaces and a sign first.
 class DependencyReader {
 public:
-  DependencyReader(string_view text, SpanNarrowingVersion version)
+  DependencyReader(string_view text, ComparisonTrackingVersion version)
       : x_text(text), x_lower(util::to_lower(x_text)), x_strict(version >= Version::v25_11) {}
 
   std::optional<Dependencies> run() {
@@ -159,11 +159,11 @@ private:
 
 } // namespace
 
-std::optional<Dependencies> parse_dependencies(string_view text, SpanNarrowingVersion version) {
+std::optional<Dependencies> parse_dependencies(string_view text, ComparisonTrackingVersion version) {
   return DependencyReader(text, version).run();
 }
 
-std::optional<std::vector<std::string>> parse_features(string_view text, SpanNarrowingVersion version) {
+std::optional<std::vector<std::string>> parse_features(string_view text, ComparisonTrackingVersion version) {
   std::vector<std::string> names;
   std::string name;
   int round = 0;

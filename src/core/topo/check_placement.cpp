@@ -199,7 +199,7 @@ private:
     const IdSet& nodes = rank.memory->nodes;
     const std::string text = fmt::format("its {}", render_memory(*rank.memory));
     for (const NumaNode& numa : x_node.numa)
-      if (numa.kind == NumaMemoryKind::device && nodes.contains(numa.id))
+      if (numa.kind == NumaMemoryOwner::device && nodes.contains(numa.id))
         return add(PlacementFault::remote_memory, rank,
                    fmt::format("{}: NUMA {} is memory of a GPU", text, numa.id));
     IdSet near;
@@ -208,7 +208,7 @@ private:
     // NUMA nodes of CPUs without memory take another's.
     const bool evaluated =
         !near.empty() && std::none_of(x_node.numa.begin(), x_node.numa.end(), [&](const NumaNode& numa) {
-          return numa.kind == NumaMemoryKind::none && near.contains(numa.id);
+          return numa.kind == NumaMemoryOwner::none && near.contains(numa.id);
         });
     if (!evaluated || nodes.is_subset_of(near)) return;
     add(PlacementFault::remote_memory, rank, fmt::format("{}, its CPUs are in NUMA {}", text, near.to_list()),

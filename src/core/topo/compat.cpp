@@ -26,7 +26,7 @@ std::vector<std::string> compat_policies() {
           "slurm-closest"};
 }
 
-util::Result<EmulatedToolPlan> plan_compat(const Node& node, const EmulatedToolRequest& request) {
+util::Result<ThirdPartyAffinityPlan> plan_compat(const Node& node, const ThirdPartyAffinityRequest& request) {
   if (request.ranks == 0)
     return util::Error{"there are no ranks to place on the node", "use --ranks N to set their number"};
   if (node.cpus.core_threads.empty())
@@ -43,7 +43,7 @@ util::Result<EmulatedToolPlan> plan_compat(const Node& node, const EmulatedToolR
   return plan_like_slurm(node, request);
 }
 
-IdSet seen_cpus(const Node& node, const EmulatedToolRequest& request) {
+IdSet seen_cpus(const Node& node, const ThirdPartyAffinityRequest& request) {
   if (!request.allowed.empty()) return request.allowed & node.cpus.all();
   if (!node.allowed.empty()) return node.allowed;
   return node.cpus.all() - node.cpus.reserved;
@@ -51,7 +51,7 @@ IdSet seen_cpus(const Node& node, const EmulatedToolRequest& request) {
 
 unsigned numa_or_zero(const Gpu& gpu) { return gpu.place.numa.value_or(0); }
 
-void add_rank(EmulatedToolPlan& plan, const Node& node, unsigned rank, std::vector<unsigned> gpus,
+void add_rank(ThirdPartyAffinityPlan& plan, const Node& node, unsigned rank, std::vector<unsigned> gpus,
               const IdSet& cpus, const std::string& why) {
   model::PlannedRankBinding binding;
   binding.local_rank = rank;

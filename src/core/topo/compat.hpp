@@ -11,7 +11,7 @@
 namespace hpcml::topo {
 
 /// A request in the other tools' terms; each policy reads what its tool knows.
-struct EmulatedToolRequest {
+struct ThirdPartyAffinityRequest {
   std::string policy; ///< one of compat_policies()
   unsigned ranks = 1;
   model::IdSet allowed = {};     ///< CPUs that the processes may use; empty: all but the reserved ones
@@ -33,7 +33,7 @@ struct EmulatedToolRequest {
 };
 
 /// What the other tool would do.
-struct EmulatedToolPlan {
+struct ThirdPartyAffinityPlan {
   AffinityPlan plan;
   std::vector<unsigned> threads; ///< threads per rank if the tool sets them (mpibind)
 };
@@ -44,6 +44,6 @@ std::vector<std::string> compat_policies();
 
 /// The bindings that the tool of `request.policy` would make. An error where the other tool fails as well, or
 /// where the policy has no such name.
-util::Result<EmulatedToolPlan> plan_compat(const Node& node, const EmulatedToolRequest& request);
+util::Result<ThirdPartyAffinityPlan> plan_compat(const Node& node, const ThirdPartyAffinityRequest& request);
 
 } // namespace hpcml::topo

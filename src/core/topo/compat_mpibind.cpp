@@ -24,7 +24,7 @@ std::vector<std::size_t> spread(std::size_t workers, std::size_t places) {
   return counts;
 }
 
-util::Result<std::vector<Domain>> read_domains(const Node& node, const EmulatedToolRequest& request) {
+util::Result<std::vector<Domain>> read_domains(const Node& node, const ThirdPartyAffinityRequest& request) {
   IdSet keep = seen_cpus(node, request);
   std::optional<IdSet> numa;
   if (!request.restrict_ids.empty()) {
@@ -122,7 +122,7 @@ struct Matched {
 
 /// The first level from the NUMA node down with an object for every worker, one hardware thread of each;
 /// below the cores more threads per core.
-Matched match_cpus(const Domain& domain, std::size_t tasks, const EmulatedToolRequest& request,
+Matched match_cpus(const Domain& domain, std::size_t tasks, const ThirdPartyAffinityRequest& request,
                    std::size_t hardware_smt) {
   std::size_t threads = request.threads;
   if (threads == 0) {
@@ -139,8 +139,8 @@ Matched match_cpus(const Domain& domain, std::size_t tasks, const EmulatedToolRe
   return {assign(domain.cores, per_core, tasks), threads};
 }
 
-void place_greedily(EmulatedToolPlan& plan, const Node& node, const std::vector<Domain>& domains,
-                    const EmulatedToolRequest& request) {
+void place_greedily(ThirdPartyAffinityPlan& plan, const Node& node, const std::vector<Domain>& domains,
+                    const ThirdPartyAffinityRequest& request) {
   const auto counts = spread(domains.size(), request.ranks);
   std::size_t at = 0;
   for (unsigned task = 0; task < request.ranks; ++task) {
@@ -159,7 +159,7 @@ void place_greedily(EmulatedToolPlan& plan, const Node& node, const std::vector<
 
 } // namespace
 
-util::Result<EmulatedToolPlan> plan_like_mpibind(const Node& node, const EmulatedToolRequest& request) {
+util::Result<ThirdPartyAffinityPlan> plan_like_mpibind(const Node& node, const ThirdPartyAffinityRequest& request) {
   TRY(const auto domains, read_domains(node, request));
   std::size_t hardware_smt = domains.front().cores.front().size();
   if (request.smt > hardware_smt)
@@ -167,7 +167,7 @@ util::Result<EmulatedToolPlan> plan_like_mpibind(const Node& node, const Emulate
         fmt::format("mpibind would fail: --threads-per-core {} exceeds the hardware threads of a core ({})",
                     request.smt, hardware_smt),
         fmt::format("use --threads-per-core {}", hardware_smt)};
-  EmulatedToolPlan plan;
+  ThirdPartyAffinityPlan plan;
   if (request.greedy && request.ranks < domains.size()) {
     place_greedily(plan, node, domains, request);
     return plan;

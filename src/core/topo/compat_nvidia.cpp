@@ -28,7 +28,7 @@ struct Near {
   Cores node, socket;
 };
 
-util::Result<std::vector<Near>> read_near(const Node& node, const EmulatedToolRequest& request) {
+util::Result<std::vector<Near>> read_near(const Node& node, const ThirdPartyAffinityRequest& request) {
   std::vector<Near> near;
   const IdSet seen = seen_cpus(node, request);
   for (unsigned index = 0; index < request.ranks; ++index) {
@@ -87,7 +87,7 @@ Cores ungroup(const Groups& groups, bool socket_scope) {
   return cores;
 }
 
-std::vector<Groups> deal_unique(const std::vector<Groups>& grouped, const EmulatedToolRequest& request) {
+std::vector<Groups> deal_unique(const std::vector<Groups>& grouped, const ThirdPartyAffinityRequest& request) {
   std::vector<std::vector<std::size_t>> members; // GPUs with equal groups, in order of appearance
   for (std::size_t g = 0; g < grouped.size(); ++g) {
     auto same = std::find_if(members.begin(), members.end(),
@@ -145,7 +145,7 @@ std::vector<Cores> deal_all(const std::vector<Near>& near, bool socket_scope) {
 
 } // namespace
 
-util::Result<EmulatedToolPlan> plan_like_nvidia(const Node& node, const EmulatedToolRequest& request) {
+util::Result<ThirdPartyAffinityPlan> plan_like_nvidia(const Node& node, const ThirdPartyAffinityRequest& request) {
   TRY(auto near, read_near(node, request));
   for (const Near& a : near)
     for (const Near& b : near)
@@ -165,7 +165,7 @@ util::Result<EmulatedToolPlan> plan_like_nvidia(const Node& node, const Emulated
       grouped = deal_unique(grouped, request);
     for (const Groups& groups : grouped) dealt.push_back(ungroup(groups, request.socket_scope));
   }
-  EmulatedToolPlan plan;
+  ThirdPartyAffinityPlan plan;
   const std::size_t most = single ? 1 : request.max_cores ? request.max_cores : node.cpus.core_threads.size();
   for (unsigned rank = 0; rank < request.ranks; ++rank) {
     Cores cores = dealt[rank];

@@ -13,7 +13,7 @@ using model::CpuDomain;
 using model::IdSet;
 
 /// What Slurm calls sockets, as lists of cores with the threads that the allocation has.
-std::vector<std::vector<IdSet>> read_sockets(const Node& node, const EmulatedToolRequest& request) {
+std::vector<std::vector<IdSet>> read_sockets(const Node& node, const ThirdPartyAffinityRequest& request) {
   const auto& level = request.l3_as_socket && !node.cpus.l3.empty() ? node.cpus.l3 : node.cpus.packages;
   std::vector<CpuDomain> domains = level;
   if (domains.empty()) domains.push_back({0, node.cpus.all()});
@@ -49,7 +49,7 @@ IdSet take_cores(std::vector<std::vector<IdSet>>& sockets, std::size_t socket, s
   return cpus;
 }
 
-std::vector<IdSet> distribute(const Node& node, const EmulatedToolRequest& request) {
+std::vector<IdSet> distribute(const Node& node, const ThirdPartyAffinityRequest& request) {
   std::vector<std::vector<IdSet>> sockets = read_sockets(node, request);
   std::vector<IdSet> masks;
   if (sockets.empty()) return masks;
@@ -87,8 +87,8 @@ IdSet local_cpus(const Node& node, const Gpu& gpu) {
 
 } // namespace
 
-util::Result<EmulatedToolPlan> plan_like_slurm(const Node& node, const EmulatedToolRequest& request) {
-  EmulatedToolPlan plan;
+util::Result<ThirdPartyAffinityPlan> plan_like_slurm(const Node& node, const ThirdPartyAffinityRequest& request) {
+  ThirdPartyAffinityPlan plan;
   const std::vector<IdSet> masks = distribute(node, request);
   for (unsigned rank = 0; rank < request.ranks; ++rank) {
     if (rank >= masks.size() || masks[rank].empty())

@@ -149,9 +149,9 @@ void add_memory(const fs::path& root, Node& node) {
   for (const auto& numa : node.cpus.numa) {
     with_cpus.add(numa.id);
     const bool bare = !memory.empty() && !memory.contains(numa.id);
-    node.numa.push_back({numa.id, numa.cpus, bare ? NumaMemoryKind::none : NumaMemoryKind::cpu});
+    node.numa.push_back({numa.id, numa.cpus, bare ? NumaMemoryOwner::none : NumaMemoryOwner::cpu});
   }
-  for (unsigned id : (online - with_cpus).ids()) node.numa.push_back({id, {}, NumaMemoryKind::device});
+  for (unsigned id : (online - with_cpus).ids()) node.numa.push_back({id, {}, NumaMemoryOwner::device});
 }
 
 } // namespace

@@ -57,9 +57,9 @@ std::vector<Nic> read_rdma_devices(const fs::path& root) {
 
 } // namespace
 
-NearestNics read_live_nics(const std::vector<model::GpuLocality>& places,
+NearestNicPerGpu read_live_nics(const std::vector<model::GpuLocality>& places,
                            const std::vector<std::string>& interfaces, const fs::path& root) {
-  NearestNics found;
+  NearestNicPerGpu found;
   if (places.empty()) return found;
   std::vector<Nic> nics;
   for (const auto& name : interfaces)

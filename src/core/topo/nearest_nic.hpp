@@ -22,7 +22,7 @@ struct NicChoice {
 std::vector<NicChoice> nearest_nics(const std::vector<Gpu>& gpus, const std::vector<Nic>& nics);
 
 /// What a node shows of its network, by the GPUs' order. Choices without a name: nothing is known to be near.
-struct NearestNics {
+struct NearestNicPerGpu {
   std::vector<NicChoice> interfaces; ///< "hsn0": of the names that were asked for
   std::vector<NicChoice> devices;    ///< "mlx5_0": of the RDMA devices with an active port
   std::string

@@ -169,7 +169,7 @@ void complete_node(Node& node) {
   if (shape.sockets == 0) shape.sockets = static_cast<unsigned>(shape.packages.size());
   if (node.numa.empty())
     for (const CpuDomain& domain : shape.numa)
-      node.numa.push_back({domain.id, domain.cpus, NumaMemoryKind::cpu});
+      node.numa.push_back({domain.id, domain.cpus, NumaMemoryOwner::cpu});
   std::stable_sort(node.numa.begin(), node.numa.end(), by_id);
   for (Gpu& gpu : node.gpus) {
     complete_place(shape, gpu.cpus, gpu.place.l3, gpu.place.numa, gpu.place.package);

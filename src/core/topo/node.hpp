@@ -12,7 +12,7 @@
 namespace hpcml::topo {
 
 /// Whose memory a NUMA node is.
-enum class NumaMemoryKind {
+enum class NumaMemoryOwner {
   cpu,    ///< memory of CPUs
   none,   ///< CPUs without local memory
   device, ///< memory of a GPU or another device, no CPUs: never a place for a rank's memory
@@ -22,7 +22,7 @@ enum class NumaMemoryKind {
 struct NumaNode {
   unsigned id = 0;
   model::IdSet cpus;
-  NumaMemoryKind kind = NumaMemoryKind::cpu;
+  NumaMemoryOwner kind = NumaMemoryOwner::cpu;
 };
 
 /// A GPU, or one partition of it. Its identity is PCI address, partition and UUID; the index is computed

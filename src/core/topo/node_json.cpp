@@ -179,7 +179,7 @@ private:
     IdSet device = list(x_root, "", "gpu_memory_numa");
     for (const auto& domain : x_node.cpus.numa)
       if (!domain.cpus.empty())
-        x_node.numa.push_back({domain.id, domain.cpus, NumaMemoryKind::cpu});
+        x_node.numa.push_back({domain.id, domain.cpus, NumaMemoryOwner::cpu});
       else
         device.add(domain.id);
     auto& numa = x_node.cpus.numa;
@@ -187,8 +187,8 @@ private:
                numa.end());
     const IdSet bare = list(x_root, "", "numa_without_memory");
     for (NumaNode& node : x_node.numa)
-      if (bare.contains(node.id)) node.kind = NumaMemoryKind::none;
-    for (unsigned id : device.ids()) x_node.numa.push_back({id, {}, NumaMemoryKind::device});
+      if (bare.contains(node.id)) node.kind = NumaMemoryOwner::none;
+    for (unsigned id : device.ids()) x_node.numa.push_back({id, {}, NumaMemoryOwner::device});
   }
 
   std::vector<std::string> path(const Json& value, const std::string& where) {
@@ -218,7 +218,7 @@ private:
       gpu.cpus = list(value, where, "cpus");
       gpu.memory_numa = number(value, where, "gpu_memory_numa");
       gpu.path = path(value, where);
-      if (gpu.memory_numa) x_node.numa.push_back({*gpu.memory_numa, {}, NumaMemoryKind::device});
+      if (gpu.memory_numa) x_node.numa.push_back({*gpu.memory_numa, {}, NumaMemoryOwner::device});
       x_node.gpus.push_back(std::move(gpu));
     });
     std::stable_sort(x_node.gpus.begin(), x_node.gpus.end(),

@@ -49,7 +49,7 @@ std::vector<GpuLink> visible_links(const Node& node, const std::vector<Gpu>& gpu
 
 util::Result<std::vector<Gpu>> in_rank_order(const Node& node, const std::vector<Gpu>& gpus,
                                              const model::GpuOrder& order) {
-  std::vector<GpuOrderKey> wanted;
+  std::vector<RankGpuOrderKey> wanted;
   for (const Gpu& gpu : gpus) {
     const auto lowest = lowest_cpu(node.cpus, gpu.place);
     wanted.push_back({gpu.place.index, lowest.value_or(gpu.cpus.empty() ? 0 : gpu.cpus.first())});
@@ -72,7 +72,7 @@ IdSet memory_nodes(const Node& node, const IdSet& cpus) {
   for (const NumaNode& numa : node.numa) {
     if (!numa.cpus.intersects(cpus)) continue;
     if (!first) first = &numa;
-    if (numa.kind == NumaMemoryKind::cpu) nodes.add(numa.id);
+    if (numa.kind == NumaMemoryOwner::cpu) nodes.add(numa.id);
   }
   if (!nodes.empty() || !first) return nodes;
   const auto package = [&](const NumaNode& numa) {
@@ -82,7 +82,7 @@ IdSet memory_nodes(const Node& node, const IdSet& cpus) {
   };
   std::optional<std::tuple<bool, unsigned, unsigned>> best;
   for (const NumaNode& numa : node.numa) {
-    if (numa.kind != NumaMemoryKind::cpu) continue;
+    if (numa.kind != NumaMemoryOwner::cpu) continue;
     const unsigned gap = numa.id > first->id ? numa.id - first->id : first->id - numa.id;
     const auto key = std::make_tuple(package(numa) != package(*first), gap, numa.id);
     if (!best || key < *best) best = key;

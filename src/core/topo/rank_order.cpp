@@ -30,7 +30,7 @@ std::vector<GpuLink> renumber_links(const std::vector<GpuLink>& links,
   return renumbered;
 }
 
-util::Result<std::vector<std::size_t>> find_rank_order(const std::vector<GpuOrderKey>& gpus,
+util::Result<std::vector<std::size_t>> find_rank_order(const std::vector<RankGpuOrderKey>& gpus,
                                                        const std::vector<GpuLink>& links,
                                                        const model::GpuOrder& order) {
   using model::GpuOrderKind;

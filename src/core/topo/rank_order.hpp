@@ -13,7 +13,7 @@
 namespace hpcml::topo {
 
 /// A GPU as far as its turn depends on it.
-struct GpuOrderKey {
+struct RankGpuOrderKey {
   unsigned index = 0;      ///< its number as the step sees it
   unsigned lowest_cpu = 0; ///< for GpuOrderKind::cpu
 };
@@ -28,7 +28,7 @@ std::vector<GpuLink> renumber_links(const std::vector<GpuLink>& links,
 /// Positions in `gpus` in the order in which ranks take them; those that a list omits are not among them.
 /// `links` are in the same numbers as `gpus`. An error where a list names a GPU that does not exist or one
 /// twice, or no ring goes along the links.
-util::Result<std::vector<std::size_t>> find_rank_order(const std::vector<GpuOrderKey>& gpus,
+util::Result<std::vector<std::size_t>> find_rank_order(const std::vector<RankGpuOrderKey>& gpus,
                                                        const std::vector<GpuLink>& links,
                                                        const model::GpuOrder& order);
 

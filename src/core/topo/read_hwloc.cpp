@@ -134,7 +134,7 @@ private:
       const std::string memory = attribute_of(object, "local_memory");
       const bool has_memory = !memory.empty() && memory != "0";
       x_has_memory = x_has_memory || has_memory;
-      x_node.numa.push_back({*id, place.cpus, device ? NumaMemoryKind::device : NumaMemoryKind::cpu});
+      x_node.numa.push_back({*id, place.cpus, device ? NumaMemoryOwner::device : NumaMemoryOwner::cpu});
       x_bare.push_back(!has_memory);
     }
   }
@@ -189,12 +189,12 @@ private:
     for (std::size_t i = 0; i < x_node.numa.size(); ++i) {
       NumaNode& numa = x_node.numa[i];
       // Files of machines always have sizes; a node without one has no memory.
-      if (x_has_memory && x_bare[i] && numa.kind == NumaMemoryKind::cpu) numa.kind = NumaMemoryKind::none;
+      if (x_has_memory && x_bare[i] && numa.kind == NumaMemoryOwner::cpu) numa.kind = NumaMemoryOwner::none;
       // Further memory at the same CPUs is a device's: only the first node is the CPUs' own.
       for (std::size_t j = 0; j < i; ++j)
-        if (x_node.numa[j].cpus == numa.cpus && x_node.numa[j].kind == NumaMemoryKind::cpu)
-          numa.kind = NumaMemoryKind::device;
-      if (numa.kind == NumaMemoryKind::device)
+        if (x_node.numa[j].cpus == numa.cpus && x_node.numa[j].kind == NumaMemoryOwner::cpu)
+          numa.kind = NumaMemoryOwner::device;
+      if (numa.kind == NumaMemoryOwner::device)
         numa.cpus = {};
       else
         x_node.cpus.numa.push_back({numa.id, numa.cpus});

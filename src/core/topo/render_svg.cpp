@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 
-#include "core/topo/node_findings.hpp"
+#include "core/topo/placement_findings_by_device.hpp"
 #include "core/topo/render_plan.hpp"
 #include "core/topo/ring.hpp"
 #include "core/topo/svg_shapes.hpp"
@@ -344,7 +344,7 @@ private:
   const Node& x_node;
   const AffinityPlan& x_plan;
   const std::vector<PlacedRank>& x_seen;
-  NodeFindings x_marks;
+  PlacementFindingsByDevice x_marks;
 };
 
 } // namespace

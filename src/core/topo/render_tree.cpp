@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "core/topo/node_findings.hpp"
+#include "core/topo/placement_findings_by_device.hpp"
 #include "core/topo/render_plan.hpp"
 #include "core/topo/ring.hpp"
 #include "core/util/text.hpp"
@@ -145,7 +145,7 @@ private:
   const Node& x_node;
   const AffinityPlan& x_plan;
   const std::vector<PlacedRank>& x_seen;
-  NodeFindings x_marks;
+  PlacementFindingsByDevice x_marks;
   std::string x_text;
 };
 

@@ -37,8 +37,8 @@ DeviceAccess try_device(const fs::path& path) {
   return errno == EACCES ? DeviceAccess::no_rights : DeviceAccess::forbidden;
 }
 
-EnvironmentFacts read_place(const util::EnvSnapshot& env, const fs::path& root) {
-  EnvironmentFacts place;
+ExecutionEnvironmentFacts read_place(const util::EnvSnapshot& env, const fs::path& root) {
+  ExecutionEnvironmentFacts place;
   if (env.get("APPTAINER_CONTAINER") || env.get("SINGULARITY_CONTAINER") ||
       path_exists(root / ".singularity.d"))
     place.container = "Apptainer";
@@ -169,7 +169,7 @@ TorchBuild read_torch(const util::EnvSnapshot& env, std::vector<std::string> com
 
 Facts read_facts(const util::EnvSnapshot& env, const std::vector<std::string>& command, const fs::path& root,
                  const std::string& site_fabric) {
-  NetworkFacts network{launch::read_locking_fabric(root), launch::read_limits().locked_memory};
+  LockedMemoryFacts network{launch::read_locking_fabric(root), launch::read_limits().locked_memory};
   if (network.fabric.empty()) network.fabric = launch::locking_fabric_of(site_fabric);
   return {read_place(env, root), read_gpus(env, root), read_torch(env, command), std::move(network)};
 }

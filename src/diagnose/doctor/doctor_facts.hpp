@@ -42,7 +42,7 @@ struct GpuFacts {
 };
 
 /// Where this process is.
-struct EnvironmentFacts {
+struct ExecutionEnvironmentFacts {
   std::string container;                            ///< "Apptainer", "Docker or Podman"; empty: none
   bool slurm = false;                               ///< Slurm's commands exist, or this is a job
   std::string job;                                  ///< its number; empty: none
@@ -53,16 +53,16 @@ struct EnvironmentFacts {
 };
 
 /// What the network needs of this process.
-struct NetworkFacts {
+struct LockedMemoryFacts {
   std::string fabric; ///< the one that locks memory, of the node's devices or of its site; empty: none known
   launch::ProcessLimit locked_memory;
 };
 
 struct Facts {
-  EnvironmentFacts place;
+  ExecutionEnvironmentFacts place;
   GpuFacts gpus;
   TorchBuild torch;
-  NetworkFacts network = {};
+  LockedMemoryFacts network = {};
 };
 
 /// Reads all of it below `root` ("/"; another one for tests). `command`: the program that is asked about;

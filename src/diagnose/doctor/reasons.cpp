@@ -18,7 +18,7 @@ class GpuQuestion {
 public:
   explicit GpuQuestion(const Facts& facts) : x_facts(facts), x_amd(facts.gpus.vendor == GpuVendor::amd) {}
 
-  DoctorAnswer ask() {
+  DoctorCheckResult ask() {
     // In this order, a reason explains the following ones.
     ask_torch();
     ask_variables();
@@ -26,7 +26,7 @@ public:
     ask_machine();
     ask_devices();
     ask_library();
-    DoctorAnswer answer{"GPUs:", {}, std::move(x_reasons)};
+    DoctorCheckResult answer{"GPUs:", {}, std::move(x_reasons)};
     const auto& torch = x_facts.torch;
     const auto program =
         torch.kind == TorchBuild::Kind::found ? fmt::format("torch {}", torch.version) : "a program";
@@ -223,11 +223,11 @@ private:
 
 } // namespace
 
-DoctorAnswer evaluate_gpus(const Facts& facts) { return GpuQuestion(facts).ask(); }
+DoctorCheckResult evaluate_gpus(const Facts& facts) { return GpuQuestion(facts).ask(); }
 
-DoctorAnswer evaluate_locked_memory(const Facts& facts) {
+DoctorCheckResult evaluate_locked_memory(const Facts& facts) {
   const auto& limit = facts.network.locked_memory;
-  DoctorAnswer answer{fmt::format("locked memory for {}:", facts.network.fabric), {}, {}};
+  DoctorCheckResult answer{fmt::format("locked memory for {}:", facts.network.fabric), {}, {}};
   const auto fault = launch::check_locked_memory(limit, facts.network.fabric);
   if (fault) answer.reasons.push_back({"locked-memory", fault->what, fault->next});
   answer.answer =
@@ -235,8 +235,8 @@ DoctorAnswer evaluate_locked_memory(const Facts& facts) {
   return answer;
 }
 
-std::vector<DoctorAnswer> evaluate_all(const Facts& facts) {
-  std::vector<DoctorAnswer> answers = {evaluate_gpus(facts)};
+std::vector<DoctorCheckResult> evaluate_all(const Facts& facts) {
+  std::vector<DoctorCheckResult> answers = {evaluate_gpus(facts)};
   if (!facts.network.fabric.empty()) answers.push_back(evaluate_locked_memory(facts));
   return answers;
 }

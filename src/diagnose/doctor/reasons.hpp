@@ -17,7 +17,7 @@ struct DoctorReason {
 };
 
 /// One question about this place.
-struct DoctorAnswer {
+struct DoctorCheckResult {
   std::string question;
   std::string answer;                ///< a sentence
   std::vector<DoctorReason> reasons; ///< why the answer is no, the likeliest first; empty: it is yes
@@ -25,16 +25,16 @@ struct DoctorAnswer {
 };
 
 /// Does a program here see GPUs, and if not, why?
-DoctorAnswer evaluate_gpus(const Facts& facts);
+DoctorCheckResult evaluate_gpus(const Facts& facts);
 
 /// May a program here lock the memory that the network needs? Only where a network is known that locks any.
-DoctorAnswer evaluate_locked_memory(const Facts& facts);
+DoctorCheckResult evaluate_locked_memory(const Facts& facts);
 
 /// Everything that hpcml knows to ask. A question more is a function and a line in reasons.cpp.
-std::vector<DoctorAnswer> evaluate_all(const Facts& facts);
+std::vector<DoctorCheckResult> evaluate_all(const Facts& facts);
 
 /// Return a text for users, and one JSON object on a line with the facts.
-std::string render_text(const std::vector<DoctorAnswer>& answers, const Facts& facts);
-std::string render_json(const std::vector<DoctorAnswer>& answers, const Facts& facts);
+std::string render_text(const std::vector<DoctorCheckResult>& answers, const Facts& facts);
+std::string render_json(const std::vector<DoctorCheckResult>& answers, const Facts& facts);
 
 } // namespace hpcml::doctor

@@ -47,7 +47,7 @@ std::string facts_text(const Facts& facts) {
 
 } // namespace
 
-std::string render_text(const std::vector<DoctorAnswer>& answers, const Facts& facts) {
+std::string render_text(const std::vector<DoctorCheckResult>& answers, const Facts& facts) {
   std::string text;
   for (const auto& answer : answers) {
     text += fmt::format("{} {}\n", answer.question, answer.answer);
@@ -59,7 +59,7 @@ std::string render_text(const std::vector<DoctorAnswer>& answers, const Facts& f
   return util::visible(text + facts_text(facts));
 }
 
-std::string render_json(const std::vector<DoctorAnswer>& answers, const Facts& facts) {
+std::string render_json(const std::vector<DoctorCheckResult>& answers, const Facts& facts) {
   const auto& [place, gpus, torch, network] = facts;
   std::vector<std::string> list;
   for (const auto& answer : answers) {

@@ -15,7 +15,7 @@ bool is_host_char(char c) {
 }
 
 /// Reads "HOST:PID:TID" at the end of a word, after a prefix of a launcher ("[1,0]<stdout>:").
-bool read_process(std::string_view word, LineSource& writer) {
+bool read_process(std::string_view word, LogLineProcess& writer) {
   const auto second = word.rfind(':');
   if (second == std::string_view::npos || second == 0) return false;
   const auto first = word.rfind(':', second - 1);

@@ -54,7 +54,7 @@ private:
 };
 
 /// The writer of a line, as far as the line names it.
-struct LineSource {
+struct LogLineProcess {
   std::string host;             ///< empty: unknown
   unsigned long long pid = 0;   ///< 0: unknown
   std::optional<unsigned> rank; ///< as a launcher put it in front: "[3] ", "3: ", "[rank3]: "
@@ -63,7 +63,7 @@ struct LineSource {
 /// A line of NCCL or RCCL: "nid000012:4711:4711 [0] NCCL INFO NET/OFI Using aws-ofi-rccl 1.4.0", after a
 /// prefix of launchers. Host and process may be missing.
 struct NcclLine {
-  LineSource writer;
+  LogLineProcess writer;
   std::string device;    ///< between the brackets; empty: unknown
   bool warning = false;  ///< "NCCL WARN"
   std::string_view text; ///< the rest of the line

@@ -50,7 +50,7 @@ private:
   ClusterFacts& x_facts;
 };
 
-void ask_accounts(ClusterProbe& ask, const slurm::Commands& commands, const ProbeOptions& inquirer,
+void ask_accounts(ClusterProbe& ask, const slurm::Commands& commands, const ClusterQueryOptions& inquirer,
                   ClusterFacts& facts) {
   const bool kept = facts.config.has_accounting;
   if (const auto text = ask.keep(slurm::ask_accounts(commands, facts.config, inquirer.user),
@@ -61,7 +61,7 @@ void ask_accounts(ClusterProbe& ask, const slurm::Commands& commands, const Prob
     facts.qos = slurm::read_qos_records(*text);
 }
 
-void ask_tools(ClusterProbe& ask, const ProbeOptions& inquirer, ClusterFacts& facts) {
+void ask_tools(ClusterProbe& ask, const ClusterQueryOptions& inquirer, ClusterFacts& facts) {
   if (inquirer.module_command.empty())
     facts.unanswered.push_back({"module avail", "no module system is set up in this shell"});
   else if (const auto text = ask.optional(inquirer.module_command, "module avail", true))
@@ -77,8 +77,8 @@ void ask_tools(ClusterProbe& ask, const ProbeOptions& inquirer, ClusterFacts& fa
 
 std::string UnansweredQuery::sentence() const { return why.starts_with(what) ? why : what + ": " + why; }
 
-ProbeOptions make_inquirer(const util::EnvSnapshot& env) {
-  ProbeOptions inquirer;
+ClusterQueryOptions make_inquirer(const util::EnvSnapshot& env) {
+  ClusterQueryOptions inquirer;
   inquirer.user = env.get_or("USER", env.get_or("LOGNAME", ""));
   if (const auto lmod = env.get_or("LMOD_CMD", ""); !lmod.empty())
     inquirer.module_command = {lmod, "bash", "-t", "-d", "avail"};
@@ -90,7 +90,7 @@ ProbeOptions make_inquirer(const util::EnvSnapshot& env) {
   return inquirer;
 }
 
-util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const ProbeOptions& inquirer) {
+util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const ClusterQueryOptions& inquirer) {
   ClusterFacts facts;
   ClusterProbe ask(commands, facts);
   TRY_DONE(ask.required({"scontrol", "-o", "show", "partition"}, facts.partitions, slurm::parse_partitions));

@@ -36,18 +36,18 @@ struct ClusterFacts {
 };
 
 /// Who asks, and how this machine's modules are listed.
-struct ProbeOptions {
+struct ClusterQueryOptions {
   std::string user;
   std::vector<std::string> module_command; ///< prints the available modules; empty: there is none
 };
 
 /// From $USER and what the module system leaves in the environment (LMOD_CMD, MODULES_CMD, an exported
 /// function).
-ProbeOptions make_inquirer(const util::EnvSnapshot& env);
+ClusterQueryOptions make_inquirer(const util::EnvSnapshot& env);
 
 /// Asks for partitions, nodes and configuration, which must exist, and for accounts, QoS, modules and GPU
 /// tools, which may be missing.
-util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const ProbeOptions& inquirer);
+util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const ClusterQueryOptions& inquirer);
 
 /// Names of modules from the terse output of Lmod and Environment Modules: directories and headings are
 /// omitted. Pure.

@@ -8,7 +8,7 @@
 #include "core/site_rules/placement.hpp"
 #include "core/util/text.hpp"
 #include "generate/discover/compare_nodes.hpp"
-#include "generate/discover/profile.hpp"
+#include "generate/discover/generated_profile.hpp"
 
 namespace hpcml::discover {
 

@@ -69,7 +69,7 @@ JsonNode json_texts(const std::vector<std::string>& texts) {
   return json_list(std::move(items));
 }
 
-JsonObject& JsonObject::put(std::string_view key, JsonNode value) {
+JsonObjectBuilder& JsonObjectBuilder::put(std::string_view key, JsonNode value) {
   x_node.members.push_back({std::string(key), {}, std::move(value)});
   return *this;
 }

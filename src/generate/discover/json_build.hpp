@@ -18,13 +18,13 @@ config::JsonNode json_list(std::vector<config::JsonNode> items);
 config::JsonNode json_texts(const std::vector<std::string>& texts);
 
 /// An object whose members keep the order in which they are put.
-class JsonObject {
+class JsonObjectBuilder {
 public:
-  JsonObject() { x_node.kind = config::JsonKind::object; }
-  JsonObject& put(std::string_view key, config::JsonNode value);
-  JsonObject& put(std::string_view key, std::string_view text) { return put(key, json_text(text)); }
-  JsonObject& put(std::string_view key, const char* text) { return put(key, json_text(text)); }
-  JsonObject& put(std::string_view key, JsonObject value) { return put(key, std::move(value.x_node)); }
+  JsonObjectBuilder() { x_node.kind = config::JsonKind::object; }
+  JsonObjectBuilder& put(std::string_view key, config::JsonNode value);
+  JsonObjectBuilder& put(std::string_view key, std::string_view text) { return put(key, json_text(text)); }
+  JsonObjectBuilder& put(std::string_view key, const char* text) { return put(key, json_text(text)); }
+  JsonObjectBuilder& put(std::string_view key, JsonObjectBuilder value) { return put(key, std::move(value.x_node)); }
   bool empty() const { return x_node.members.empty(); }
   const config::JsonNode& node() const { return x_node; }
 

@@ -30,7 +30,7 @@ JsonNode domains(const std::vector<model::CpuDomain>& level) {
 }
 
 JsonNode cpu_part(const NodeKind& kind, const model::NodeType* topology) {
-  JsonObject cpu;
+  JsonObjectBuilder cpu;
   cpu.put("sockets", json_number(kind.sockets))
       .put("cores", json_number(kind.cores))
       .put("threads_per_core", json_number(kind.threads_per_core));
@@ -44,7 +44,7 @@ JsonNode cpu_part(const NodeKind& kind, const model::NodeType* topology) {
                              : usual_numbering(kind.reserved, kind.cores, kind.threads_per_core);
   const auto note = fmt::format("Slurm keeps {} cores for the system; which CPUs these are follows from {}",
                                 kind.reserved_cores, seen ? "the node's topology" : "the usual numbering");
-  return cpu.put("reserved", JsonObject().put("value", reserved.to_list()).put("note", note)).node();
+  return cpu.put("reserved", JsonObjectBuilder().put("value", reserved.to_list()).put("note", note)).node();
 }
 
 JsonNode places_part(const model::NodeType& topology, const JsonNode& cpu) {
@@ -54,7 +54,7 @@ JsonNode places_part(const model::NodeType& topology, const JsonNode& cpu) {
   };
   std::vector<JsonNode> places;
   for (const auto& gpu : topology.gpu->places) {
-    JsonObject place;
+    JsonObjectBuilder place;
     if (known("numa", gpu.numa)) place.put("numa", json_number(*gpu.numa));
     if (known("l3", gpu.l3)) place.put("l3", json_number(*gpu.l3));
     if (!gpu.pci.empty()) place.put("pci", gpu.pci);
@@ -66,7 +66,7 @@ JsonNode places_part(const model::NodeType& topology, const JsonNode& cpu) {
 
 JsonNode gpu_part(const ClusterFacts& facts, const NodeKind& kind, const model::NodeType* topology,
                   const JsonNode& cpu) {
-  JsonObject gpu;
+  JsonObjectBuilder gpu;
   const auto seen = topology != nullptr && topology->gpu ? topology->gpu->places.size() : 0;
   const auto count = kind.gpus > 0 ? kind.gpus : seen; // GPUs that come with the node are not in GRES
   gpu.put("per_node", json_number(count));
@@ -76,12 +76,12 @@ JsonNode gpu_part(const ClusterFacts& facts, const NodeKind& kind, const model::
   if (!found.arch.empty()) gpu.put("arch", found.arch);
   if (!kind.gpu_type.empty() && is_name(kind.gpu_type)) gpu.put("slurm_type", kind.gpu_type);
   if (seen == count)
-    gpu.put("places", JsonObject().put("value", places_part(*topology, cpu)).put("source", "topology"));
+    gpu.put("places", JsonObjectBuilder().put("value", places_part(*topology, cpu)).put("source", "topology"));
   std::string others;
   std::vector<JsonNode> slices;
   for (const auto& gres : kind.other_gpus) {
     if (is_gpu_slice(gres.type) && is_name(gres.type))
-      slices.push_back(JsonObject().put("name", gres.type).node());
+      slices.push_back(JsonObjectBuilder().put("name", gres.type).node());
     else
       others += (others.empty() ? "" : ", ") + std::to_string(gres.count) + " x " + gres.type;
   }
@@ -103,7 +103,7 @@ T common_share(const ClusterFacts& facts, const NodeKind& kind,
   return first == nullptr ? T{} : (first->*member).value_or(0);
 }
 
-void put_shares(const ClusterFacts& facts, const NodeKind& kind, JsonObject& type) {
+void put_shares(const ClusterFacts& facts, const NodeKind& kind, JsonObjectBuilder& type) {
   auto cpus = common_share(facts, kind, &slurm::PartitionRecord::def_cpus_per_gpu);
   auto memory = common_share(facts, kind, &slurm::PartitionRecord::def_mem_per_gpu_mib);
   // A partition's default may be meant for its larger nodes: here a job with all GPUs would never start with
@@ -127,11 +127,11 @@ GpuArchitecture gpu_vendor(const ClusterFacts& facts, const NodeKind& kind) {
   return found;
 }
 
-JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const ProfileInput& request,
+JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const ProfileGenerationInput& request,
                         const std::string& source) {
   const auto found = request.topologies.find(kind.id);
   const model::NodeType* topology = found == request.topologies.end() ? nullptr : &found->second;
-  JsonObject type;
+  JsonObjectBuilder type;
   type.put("id", kind.id).put("source", source);
   if (model::find_word<model::CpuArch>(kind.arch)) type.put("cpu_arch", kind.arch);
   const auto cpu = cpu_part(kind, topology);
@@ -155,9 +155,9 @@ JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const P
 }
 
 JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord& partition,
-                        const std::vector<NodeKind>& kinds, const ProfileInput& request,
+                        const std::vector<NodeKind>& kinds, const ProfileGenerationInput& request,
                         const std::string& source) {
-  JsonObject object;
+  JsonObjectBuilder object;
   std::vector<std::string> types;
   bool gpus = false;
   for (const auto& kind : kinds) {

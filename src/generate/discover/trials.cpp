@@ -26,7 +26,7 @@ std::string plain_reason(const std::string& text) {
 
 class Trials {
 public:
-  Trials(const slurm::Commands& commands, TestOnlyReport& report) : x_commands(commands), x_report(report) {}
+  Trials(const slurm::Commands& commands, DiscoveredSbatchRules& report) : x_commands(commands), x_report(report) {}
 
   /// Empty when Slurm would take the request, else why not.
   std::string refusal(const Options& options) {
@@ -48,7 +48,7 @@ public:
 
 private:
   const slurm::Commands& x_commands;
-  TestOnlyReport& x_report;
+  DiscoveredSbatchRules& x_report;
 };
 
 /// The default partition if it has GPUs, else the first with GPUs, else the first; of those that are up and
@@ -94,7 +94,7 @@ std::optional<std::string> gpu_type_in(const slurm::PartitionRecord& partition,
 
 /// Each way to ask for one GPU, without and with its type. Where Slurm lists none, a rule of the site may
 /// still say why.
-void try_gpus(Trials& trials, TestOnlyReport& report, const Options& accepted,
+void try_gpus(Trials& trials, DiscoveredSbatchRules& report, const Options& accepted,
               const std::optional<std::string>& type, const std::string& nodes) {
   report.gpu_style = GpuOptionStyle::none;
   for (const auto style : {GpuOptionStyle::gpus_per_node, GpuOptionStyle::gres, GpuOptionStyle::gpus,
@@ -123,9 +123,9 @@ void try_gpus(Trials& trials, TestOnlyReport& report, const Options& accepted,
 
 } // namespace
 
-TestOnlyReport run_trials(const slurm::Commands& commands, const ClusterFacts& facts,
+DiscoveredSbatchRules run_trials(const slurm::Commands& commands, const ClusterFacts& facts,
                           const std::vector<NodeKind>& kinds, const std::string& account) {
-  TestOnlyReport report;
+  DiscoveredSbatchRules report;
   Trials trials(commands, report);
   const auto* partition = trial_partition(facts, kinds);
   if (partition == nullptr) {

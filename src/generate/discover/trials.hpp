@@ -13,7 +13,7 @@
 namespace hpcml::discover {
 
 /// What the trials showed.
-struct TestOnlyReport {
+struct DiscoveredSbatchRules {
   std::map<std::string, model::SbatchOptionRule>
       flags; ///< options that are required or refused, with Slurm's own words
   std::optional<model::GpuOptionStyle> gpu_style; ///< the first way to ask for a GPU that was accepted; none:
@@ -27,7 +27,7 @@ struct TestOnlyReport {
 /// Tests small requests with `sbatch --test-only`, which submits nothing: one that is accepted, then that one
 /// without each of its options and with each of those that sites refuse, GPUs with and without their type.
 /// `account` may be empty.
-TestOnlyReport run_trials(const slurm::Commands& commands, const ClusterFacts& facts,
+DiscoveredSbatchRules run_trials(const slurm::Commands& commands, const ClusterFacts& facts,
                           const std::vector<NodeKind>& kinds, const std::string& account);
 
 } // namespace hpcml::discover

@@ -105,9 +105,9 @@ std::string with_tool(std::string_view text, const VendorTool& tool) {
 
 } // namespace
 
-std::vector<TextEdit> keep_old_numbers(ImportState& porting, TextCuts& cuts,
+std::vector<ArgumentReplacement> keep_old_numbers(ImportState& porting, TextCuts& cuts,
                                        const std::vector<FoundLaunch>& launches, const SizeEvaluator& sizes) {
-  std::vector<TextEdit> edits;
+  std::vector<ArgumentReplacement> edits;
   if (!porting.new_layout) return edits;
   const auto after = sizes_of_new_job(porting, sizes);
   for (const auto& expression : find_layout_expressions(porting.text, sizes, after)) {

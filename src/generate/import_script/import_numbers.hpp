@@ -12,13 +12,13 @@
 namespace hpcml::import_script {
 
 /// A text of a program's arguments, and what replaces it.
-struct TextEdit {
+struct ArgumentReplacement {
   std::string before, after;
 };
 
 /// Writes the old job's numbers into the expressions of the text that stays whose results would change, and
 /// returns those in the arguments of launches.
-std::vector<TextEdit> keep_old_numbers(ImportState& porting, TextCuts& cuts,
+std::vector<ArgumentReplacement> keep_old_numbers(ImportState& porting, TextCuts& cuts,
                                        const std::vector<FoundLaunch>& launches, const SizeEvaluator& sizes);
 
 /// Replaces nvidia-smi by rocm-smi, or the reverse, if only the other one exists on the new site and both

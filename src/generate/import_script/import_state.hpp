@@ -71,7 +71,7 @@ private:
 };
 
 /// How many of something a launch asks for: a number, one for each GPU, or what only the running job knows.
-struct LaunchCount {
+struct CountOptionValue {
   enum class Kind { unset, number, per_gpu, unknown };
   Kind kind = Kind::unset;
   unsigned value = 0;
@@ -97,7 +97,7 @@ class SizeEvaluator {
 public:
   SizeEvaluator(std::string_view text, const slurm::JobOptions& request, const slurm::JobSize& size);
   /// A word as a number: "4", "$SLURM_NNODES", "$((SLURM_NNODES * 4))", "$(expr $SLURM_NNODES \\* 4)".
-  LaunchCount read(const shell::Argument& word) const;
+  CountOptionValue read(const shell::Argument& word) const;
   /// The value of arithmetic such as "$((SLURM_NNODES * 4))"; nothing if it is unknown.
   std::optional<long> evaluate(std::string_view text) const;
   /// The value of Slurm's or the script's own variable; nothing if it is unknown or not set.

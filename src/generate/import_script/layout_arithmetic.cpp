@@ -53,7 +53,7 @@ public:
   ExpressionReader(std::string_view text, const SizeEvaluator& before, const SizeEvaluator& after)
       : x_text(text), x_before(before), x_after(after) {}
 
-  std::vector<LayoutExpression> read() {
+  std::vector<LayoutExpressionReplacement> read() {
     for (std::size_t at = 0; at < x_text.size();) {
       const auto next = expression_at(at);
       at = next > at ? next : at + 1;
@@ -97,7 +97,7 @@ private:
     if (text.find_first_of("*/%") == std::string_view::npos || (!bare_names && counts_gpus(text))) return;
     const auto tokens = tokens_of(range, bare_names);
     if (tokens.empty() || keeps_value(text, tokens)) return;
-    LayoutExpression expression{range, {}, {}};
+    LayoutExpressionReplacement expression{range, {}, {}};
     auto at = range.begin;
     for (const auto& token : tokens) {
       expression.text +=
@@ -170,12 +170,12 @@ private:
   std::string_view x_text;
   const SizeEvaluator& x_before;
   const SizeEvaluator& x_after;
-  std::vector<LayoutExpression> x_found;
+  std::vector<LayoutExpressionReplacement> x_found;
 };
 
 } // namespace
 
-std::vector<LayoutExpression> find_layout_expressions(std::string_view text, const SizeEvaluator& before,
+std::vector<LayoutExpressionReplacement> find_layout_expressions(std::string_view text, const SizeEvaluator& before,
                                                       const SizeEvaluator& after) {
   return ExpressionReader(text, before, after).read();
 }

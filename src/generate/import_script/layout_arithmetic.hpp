@@ -13,7 +13,7 @@
 namespace hpcml::import_script {
 
 /// An expression whose result would change, and its text with the old job's numbers.
-struct LayoutExpression {
+struct LayoutExpressionReplacement {
   ByteRange range;
   std::string text;
   std::vector<std::string>
@@ -21,7 +21,7 @@ struct LayoutExpression {
 };
 
 /// Returns the products and quotients of `text` that have another value in the new job.
-std::vector<LayoutExpression> find_layout_expressions(std::string_view text, const SizeEvaluator& before,
+std::vector<LayoutExpressionReplacement> find_layout_expressions(std::string_view text, const SizeEvaluator& before,
                                                       const SizeEvaluator& after);
 
 /// True if the place is in arithmetic, which reads variables without a dollar: "$((64 / N))", "let A=B*2".

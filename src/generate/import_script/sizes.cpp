@@ -92,14 +92,14 @@ const check::GivenOption* option_of(const Link* link, std::initializer_list<std:
 }
 
 /// "gpu:a100:4" and "a100:4" end in their number; "gpu" is one.
-LaunchCount read_gpus(const Link* link, const SizeEvaluator& sizes,
+CountOptionValue read_gpus(const Link* link, const SizeEvaluator& sizes,
                       std::initializer_list<std::string_view> names) {
   const auto* option = option_of(link, names);
   if (!option || !option->value) return {};
   const auto text = option->value->text();
   if (!option->value->known()) return sizes.read(*option->value);
   const auto number = util::parse_unsigned(text.substr(text.rfind(':') + 1));
-  return {LaunchCount::Kind::number, number ? static_cast<unsigned>(*number) : 1U};
+  return {CountOptionValue::Kind::number, number ? static_cast<unsigned>(*number) : 1U};
 }
 
 /// Accelerators of the request that are GRES under another name than "gpu": "dcu:4".
@@ -113,11 +113,11 @@ std::uint64_t other_accelerators(const slurm::JobOptions& request) {
   return count;
 }
 
-LaunchCount read_count(const Link* link, const SizeEvaluator& sizes,
+CountOptionValue read_count(const Link* link, const SizeEvaluator& sizes,
                        std::initializer_list<OptionMeaning> what) {
   const auto* option = link ? link->find_any(what) : nullptr;
   if (!option) return {};
-  return option->value ? sizes.read(*option->value) : LaunchCount{LaunchCount::Kind::unknown, 0};
+  return option->value ? sizes.read(*option->value) : CountOptionValue{CountOptionValue::Kind::unknown, 0};
 }
 
 /// Whether the script reads the visible devices into the array: `read -ra NAME <<< "$CUDA_VISIBLE_DEVICES"`,
@@ -150,19 +150,19 @@ std::string_view assigned_text(std::string_view text, std::string_view name) {
 }
 
 /// Processes that an agent starts in each task.
-LaunchCount agent_processes(const Link& agent, const SizeEvaluator& sizes, unsigned nodes) {
+CountOptionValue agent_processes(const Link& agent, const SizeEvaluator& sizes, unsigned nodes) {
   const auto each = read_count(&agent, sizes, {OptionMeaning::ranks_per_node});
-  if (each.kind != LaunchCount::Kind::unset) return each;
+  if (each.kind != CountOptionValue::Kind::unset) return each;
   const auto all = read_count(&agent, sizes, {OptionMeaning::ranks, OptionMeaning::world});
   const auto* launcher = model::find_launcher(agent.program);
-  if (all.kind == LaunchCount::Kind::unset)
-    return launcher && launcher->one_without_ranks ? LaunchCount{LaunchCount::Kind::number, 1}
-                                                   : LaunchCount{LaunchCount::Kind::per_gpu, 0};
+  if (all.kind == CountOptionValue::Kind::unset)
+    return launcher && launcher->one_without_ranks ? CountOptionValue{CountOptionValue::Kind::number, 1}
+                                                   : CountOptionValue{CountOptionValue::Kind::per_gpu, 0};
   auto machines = read_count(&agent, sizes, {OptionMeaning::nodes});
-  if (machines.kind == LaunchCount::Kind::unset) machines = {LaunchCount::Kind::number, nodes};
+  if (machines.kind == CountOptionValue::Kind::unset) machines = {CountOptionValue::Kind::number, nodes};
   if (all.is_number() && machines.is_number() && machines.value > 0 && all.value % machines.value == 0)
-    return {LaunchCount::Kind::number, all.value / machines.value};
-  return {LaunchCount::Kind::unknown, 0};
+    return {CountOptionValue::Kind::number, all.value / machines.value};
+  return {CountOptionValue::Kind::unknown, 0};
 }
 
 bool shows_own(const Link& step) {
@@ -195,7 +195,7 @@ void add_agent(LaunchLayout& shape, const Link& agent, const SizeEvaluator& size
   shape.agents_per_node = shape.ranks_per_node;
   if (!processes.is_number()) {
     shape.ranks_per_node = std::max(1U, shape.gpus_per_node);
-    shape.known_ranks = processes.kind == LaunchCount::Kind::per_gpu;
+    shape.known_ranks = processes.kind == CountOptionValue::Kind::per_gpu;
     return;
   }
   if (repeats_agent(shape, processes.value)) {
@@ -270,15 +270,15 @@ std::optional<long> SizeEvaluator::evaluate(std::string_view text) const {
   return Arithmetic(text, lookup).value();
 }
 
-LaunchCount SizeEvaluator::read(const shell::Argument& word) const {
+CountOptionValue SizeEvaluator::read(const shell::Argument& word) const {
   auto text = word.text();
-  if (text == "gpu" || text == "auto") return {LaunchCount::Kind::per_gpu, 0};
+  if (text == "gpu" || text == "auto") return {CountOptionValue::Kind::per_gpu, 0};
   // Of a range of nodes the largest number.
   const auto range = text.find_first_of("-:");
   if (word.known() && range != std::string::npos) text = text.substr(range + 1);
   const auto value = evaluate(text);
-  return value && *value > 0 ? LaunchCount{LaunchCount::Kind::number, static_cast<unsigned>(*value)}
-                             : LaunchCount{LaunchCount::Kind::unknown, 0};
+  return value && *value > 0 ? CountOptionValue{CountOptionValue::Kind::number, static_cast<unsigned>(*value)}
+                             : CountOptionValue{CountOptionValue::Kind::unknown, 0};
 }
 
 LaunchLayout shape_of(const FoundLaunch& found, const SizeEvaluator& sizes) {
@@ -290,13 +290,13 @@ LaunchLayout shape_of(const FoundLaunch& found, const SizeEvaluator& sizes) {
   auto per_node = read_count(step, sizes, {OptionMeaning::ranks_per_node});
   const auto tasks = read_count(step, sizes, {OptionMeaning::ranks});
   if (!per_node.is_number() && tasks.is_number())
-    per_node = {LaunchCount::Kind::number, std::max(1U, tasks.value / shape.nodes)};
+    per_node = {CountOptionValue::Kind::number, std::max(1U, tasks.value / shape.nodes)};
   if (tasks.is_number() && tasks.value < shape.nodes) shape.nodes = tasks.value;
   unsigned each = per_node.is_number() ? per_node.value : std::max(1U, sizes.tasks_per_node);
   if (!step) each = 1;
-  if (step && !per_node.is_number() && tasks.kind == LaunchCount::Kind::unknown && sizes.tasks_per_node <= 1)
+  if (step && !per_node.is_number() && tasks.kind == CountOptionValue::Kind::unknown && sizes.tasks_per_node <= 1)
     each = std::max(1U, agent ? 1U : sizes.gpus_per_node);
-  shape.known_ranks = per_node.kind != LaunchCount::Kind::unknown && tasks.kind != LaunchCount::Kind::unknown;
+  shape.known_ranks = per_node.kind != CountOptionValue::Kind::unknown && tasks.kind != CountOptionValue::Kind::unknown;
   const auto per_task = read_gpus(step, sizes, {"gpus-per-task"});
   const auto of_step = read_gpus(step, sizes, {"gpus-per-node", "gres", "gpus"});
   shape.gpus_per_node = sizes.gpus_per_node;

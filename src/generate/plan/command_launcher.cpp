@@ -46,7 +46,7 @@ std::string word_of(const Option& option) {
 /// Reads the options of an agent into the request.
 class AgentReader {
 public:
-  AgentReader(StepResult<JobWithLauncher>& result, const StartedLauncher& agent)
+  AgentReader(PlanStepResult<JobWithAgentOptions>& result, const StartedLauncher& agent)
       : x_job(result.value), x_diagnostics(result.remarks), x_agent(agent) {}
 
   void run() {
@@ -173,8 +173,8 @@ private:
           "use the variable LOCAL_RANK in the program: int(os.environ['LOCAL_RANK'])");
   }
 
-  JobWithLauncher& x_job;
-  StepDiagnostics& x_diagnostics;
+  JobWithAgentOptions& x_job;
+  PlanStepDiagnostics& x_diagnostics;
   const StartedLauncher& x_agent;
   std::optional<Option> x_ranks;
   std::vector<std::string> x_replaced;
@@ -198,8 +198,8 @@ std::optional<StartedLauncher> agent_of(const model::JobSpec& job, bool& only_op
 
 } // namespace
 
-StepResult<JobWithLauncher> read_command_launcher(model::JobSpec outer_job) {
-  StepResult<JobWithLauncher> result{{std::move(outer_job), {}}};
+PlanStepResult<JobWithAgentOptions> read_command_launcher(model::JobSpec outer_job) {
+  PlanStepResult<JobWithAgentOptions> result{{std::move(outer_job), {}}};
   auto& job = result.value.job;
   if (job.body) {
     result.value.agent_options = job.body->agent_options;

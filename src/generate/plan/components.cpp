@@ -84,7 +84,7 @@ bool shows_the_same(const model::Plan& first, const model::Plan& two) {
 
 /// What exists once for the script is the first component's.
 void compare_software(const model::Plan& first, const model::Plan& second, std::size_t number,
-                      StepDiagnostics& diagnostics) {
+                      PlanStepDiagnostics& diagnostics) {
   if (module_text(first) != module_text(second))
     diagnostics.warning(
         k_code,
@@ -107,7 +107,7 @@ void compare_software(const model::Plan& first, const model::Plan& second, std::
 }
 
 /// What one script with one step over all components cannot do.
-void refuse_alone(const model::Plan& plan, StepDiagnostics& diagnostics) {
+void refuse_alone(const model::Plan& plan, PlanStepDiagnostics& diagnostics) {
   if (!plan.launcher.choice.is_hpcml())
     diagnostics.error(
         k_code,
@@ -154,8 +154,8 @@ void report_counts(model::Plan& plan) {
 
 } // namespace
 
-StepDiagnostics leave_out_inherited(std::vector<model::Plan>& components) {
-  StepDiagnostics diagnostics;
+PlanStepDiagnostics leave_out_inherited(std::vector<model::Plan>& components) {
+  PlanStepDiagnostics diagnostics;
   std::map<std::string, model::PlannedDirective> held; // what the component before hands on
   for (std::size_t i = 0; i < components.size(); ++i) {
     auto& own = components[i].directives;
@@ -185,16 +185,16 @@ StepDiagnostics leave_out_inherited(std::vector<model::Plan>& components) {
 }
 
 PlanResult make_plan(const std::vector<model::JobSpec>& components, const model::Site& site,
-                     const CallerContext& caller) {
+                     const CommandLineContext& caller) {
   if (components.size() == 1) return make_plan(components.front(), site, caller);
   std::vector<PlanResult> results;
   for (const auto& job : components) results.push_back(make_plan(job, site, caller));
-  StepDiagnostics diagnostics;
+  PlanStepDiagnostics diagnostics;
   diagnostics.findings = merge_findings(results);
   if (diagnostics.refuse() || components.empty()) return {std::nullopt, std::move(diagnostics.findings)};
   std::vector<model::Plan> plans;
   for (auto& result : results) plans.push_back(std::move(*result.plan));
-  StepDiagnostics alone;
+  PlanStepDiagnostics alone;
   for (const auto& plan : plans)
     if (!alone.refuse()) refuse_alone(plan, alone);
   add(diagnostics, std::move(alone));

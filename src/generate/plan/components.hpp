@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "generate/plan/planner.hpp"
-#include "generate/plan/step_diagnostics.hpp"
+#include "generate/plan/plan_step_diagnostics.hpp"
 
 namespace hpcml::plan {
 
@@ -13,10 +13,10 @@ namespace hpcml::plan {
 /// there is not an other. Errors as make_plan() has them, and "request/components" for what Slurm or a script
 /// cannot have in several components.
 PlanResult make_plan(const std::vector<model::JobSpec>& components, const model::Site& site,
-                     const CallerContext& caller = {});
+                     const CommandLineContext& caller = {});
 
 /// Takes the directives out of each later component that sbatch hands on to it, and states which would be
 /// handed on to a component that is planned without them. Pure.
-StepDiagnostics leave_out_inherited(std::vector<model::Plan>& components);
+PlanStepDiagnostics leave_out_inherited(std::vector<model::Plan>& components);
 
 } // namespace hpcml::plan

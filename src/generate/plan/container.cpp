@@ -20,7 +20,7 @@ bool is_bind_path(const std::string& path) {
          path.find_first_of(",:") == std::string::npos;
 }
 
-void add_user_bind(StepDiagnostics& diagnostics, model::PlannedContainer& container,
+void add_user_bind(PlanStepDiagnostics& diagnostics, model::PlannedContainer& container,
                    const model::Sourced<std::string>& user_bind) {
   const auto parts = util::split(user_bind.value, ':');
   ContainerBind bind{parts[0], parts.size() > 1 ? parts[1] : "", false, user_bind.origin};
@@ -75,7 +75,7 @@ model::Origin bind_origin() {
 
 /// The environment is activated inside. A name is the image's own conda's, a relative path is below the
 /// working directory, which the engine shows.
-void translate_environment(StepResult<Software>& result, const std::vector<ContainerBind>& binds) {
+void translate_environment(PlanStepResult<Software>& result, const std::vector<ContainerBind>& binds) {
   std::string& where = result.value.python.where;
   if (where.empty() || where.front() != '/') return;
   if (!is_shown(where, binds)) {
@@ -101,7 +101,7 @@ void translate_environment(StepResult<Software>& result, const std::vector<Conta
 }
 
 /// Absolute paths of a command, also after "--option=".
-void translate_command(StepDiagnostics& diagnostics, std::vector<std::string>& command,
+void translate_command(PlanStepDiagnostics& diagnostics, std::vector<std::string>& command,
                        const std::vector<ContainerBind>& binds) {
   for (std::string& word : command) {
     const std::size_t equals = word.find("=/");
@@ -120,7 +120,7 @@ void translate_command(StepDiagnostics& diagnostics, std::vector<std::string>& c
 }
 
 /// The rule for the image; where there is none, said why.
-const model::ContainerRule* find_image_rule(const RequestWithLaunch& input, StepDiagnostics& diagnostics) {
+const model::ContainerRule* find_image_rule(const RequestWithLaunch& input, PlanStepDiagnostics& diagnostics) {
   const model::Site& site = input.site;
   if (const auto* rule = first_that_applies(input.request.images, input.facts())) return rule;
   const auto names = site_rules::engine_names(site);
@@ -157,7 +157,7 @@ const model::ContainerRule* find_image_rule(const RequestWithLaunch& input, Step
 
 /// Where there is a choice, what was chosen and how the others are.
 void note_choice(const RequestWithLaunch& input, const model::ContainerRule& rule,
-                 StepDiagnostics& diagnostics) {
+                 PlanStepDiagnostics& diagnostics) {
   const auto names = site_rules::engine_names(input.site);
   if (names.size() < 2 || input.job.container_engine) return;
   std::vector<std::string> others;
@@ -177,7 +177,7 @@ void note_choice(const RequestWithLaunch& input, const model::ContainerRule& rul
 }
 
 /// A file that holds the environment is mounted where the site mounts such files.
-void mount_environment(const RequestWithLaunch& input, StepResult<Software>& result,
+void mount_environment(const RequestWithLaunch& input, PlanStepResult<Software>& result,
                        const model::ContainerRule& rule, model::PlannedContainer& container) {
   model::PlannedPython& python = result.value.python;
   if (python.kind != model::PythonEnvironmentKind::venv || !is_squashed(python.where)) return;
@@ -210,7 +210,7 @@ void mount_environment(const RequestWithLaunch& input, StepResult<Software>& res
 /// An EDF of the job's own adds what the user's does not show. It is written by the job: it names the job,
 /// and hpcml as the nodes see it.
 void plan_own_edf(const RequestWithLaunch& input, model::PlannedContainer& container,
-                  StepDiagnostics& diagnostics) {
+                  PlanStepDiagnostics& diagnostics) {
   container.own_edf = !container.binds.empty() || input.is_hpcml();
   if (!container.own_edf) return;
   std::vector<std::string> paths{container.image};
@@ -228,7 +228,7 @@ void plan_own_edf(const RequestWithLaunch& input, model::PlannedContainer& conta
 }
 
 void refuse_binds(const RequestWithLaunch& input, const model::ContainerRule& rule,
-                  StepDiagnostics& diagnostics) {
+                  PlanStepDiagnostics& diagnostics) {
   const auto& engine = model::row_of(rule.engine);
   diagnostics.error("request/bind",
                     fmt::format("--bind cannot be used: the profile of {} has no option for binds of {}",
@@ -240,7 +240,7 @@ void refuse_binds(const RequestWithLaunch& input, const model::ContainerRule& ru
 }
 
 /// An engine that works by options of Slurm gets them; the command itself is not wrapped.
-void give_to_slurm(const RequestWithLaunch& input, StepResult<Software>& result,
+void give_to_slurm(const RequestWithLaunch& input, PlanStepResult<Software>& result,
                    const model::ContainerRule& rule, model::PlannedContainer& container) {
   const auto& engine = model::row_of(rule.engine);
   container.by_slurm = engine.by_slurm;
@@ -267,13 +267,13 @@ void give_to_slurm(const RequestWithLaunch& input, StepResult<Software>& result,
                                                          : util::replace_all(option, "{image}", image));
       continue;
     }
-    const slurm::NamedOption split = slurm::split_option(util::replace_all(option, "{image}", image));
+    const slurm::CanonicalOption split = slurm::split_option(util::replace_all(option, "{image}", image));
     result.value.image_options.push_back({split.name, split.value, container.origin});
   }
 }
 
 /// A request without an image that speaks of one.
-void refuse_without_image(const RequestWithLaunch& input, StepResult<Software>& result) {
+void refuse_without_image(const RequestWithLaunch& input, PlanStepResult<Software>& result) {
   const auto& job = input.job;
   const auto& python = result.value.python;
   if (!job.binds.empty())
@@ -293,7 +293,7 @@ void refuse_without_image(const RequestWithLaunch& input, StepResult<Software>& 
 
 /// The image as the site's rule starts it, before anything of the job's own is added.
 model::PlannedContainer image_by(const model::ContainerRule& rule, const RequestWithLaunch& input,
-                                 StepDiagnostics& diagnostics) {
+                                 PlanStepDiagnostics& diagnostics) {
   const model::JobSpec& job = input.job;
   model::PlannedContainer container{rule.engine, job.container->value, rule.gpu_flag,
                                     rule.binds,  rule.enter,           job.container->origin};
@@ -314,8 +314,8 @@ model::PlannedContainer image_by(const model::ContainerRule& rule, const Request
 
 } // namespace
 
-StepResult<Software> enter_image(const RequestWithLaunch& input, Software software) {
-  StepResult<Software> result{std::move(software)};
+PlanStepResult<Software> enter_image(const RequestWithLaunch& input, Software software) {
+  PlanStepResult<Software> result{std::move(software)};
   auto& diagnostics = result.remarks;
   const model::JobSpec& job = input.job;
   if (!job.container) {

@@ -25,7 +25,7 @@ using model::Walltime;
 
 /// Memory per node; nothing where Slurm's own default serves or the site takes no such option.
 std::optional<Sourced<model::MemSize>>
-plan_memory(const RequestWithLayout& input, const SiteViolations& violations, StepDiagnostics& diagnostics) {
+plan_memory(const RequestWithLayout& input, const SiteViolations& violations, PlanStepDiagnostics& diagnostics) {
   const model::SbatchOptionRule& rule = input.flag("mem");
   const model::PlannedLayout& layout = input.numbers();
   if (!rule.takes()) return std::nullopt;
@@ -78,7 +78,7 @@ plan_memory(const RequestWithLayout& input, const SiteViolations& violations, St
 
 /// The time limit; nothing where the site's default serves.
 std::optional<Sourced<Walltime>> plan_time(const RequestWithLayout& input, const SiteViolations& violations,
-                                           StepDiagnostics& diagnostics) {
+                                           PlanStepDiagnostics& diagnostics) {
   std::optional<Sourced<Walltime>> time = input.job.time;
   const model::SbatchOptionRule& rule = input.flag("time");
   if (!time && !rule.default_value.empty())
@@ -96,7 +96,7 @@ std::optional<Sourced<Walltime>> plan_time(const RequestWithLayout& input, const
 
 using model::Origin;
 
-void add_partition(const RequestWithSoftware& input, StepResult<Directives>& result) {
+void add_partition(const RequestWithSoftware& input, PlanStepResult<Directives>& result) {
   if (input.placement.partition.empty() || !input.flag("partition").takes()) return;
   if (input.partition() && !input.partition()->nameable && !input.job.partition) {
     result.remarks.note(
@@ -110,7 +110,7 @@ void add_partition(const RequestWithSoftware& input, StepResult<Directives>& res
   add_directive(result.value, "--partition", input.placement.partition, origin);
 }
 
-void add_options(const RequestWithSoftware& input, StepResult<Directives>& result) {
+void add_options(const RequestWithSoftware& input, PlanStepResult<Directives>& result) {
   const model::JobSpec& job = input.job;
   add_signal(input, result);
   if (job.requeue) {
@@ -136,9 +136,9 @@ void add_options(const RequestWithSoftware& input, StepResult<Directives>& resul
 }
 
 /// What the user gave raw comes last and wins over a line of the same name; features add up.
-void add_raw(const RequestWithSoftware& input, StepResult<Directives>& result) {
+void add_raw(const RequestWithSoftware& input, PlanStepResult<Directives>& result) {
   for (const auto& raw : input.job.sbatch) {
-    slurm::NamedOption option = slurm::split_option(raw.value);
+    slurm::CanonicalOption option = slurm::split_option(raw.value);
     auto& directives = result.value.header;
     const auto same = [&](const auto& planned) { return planned.name == option.name; };
     if (const auto old = std::find_if(directives.begin(), directives.end(), same);
@@ -175,8 +175,8 @@ bool Directives::has(const std::string& name) const {
                      [&](const auto& directive) { return directive.name == name; });
 }
 
-StepResult<Directives> plan_directives(const RequestWithSoftware& input, const diag::Diagnostics& findings) {
-  StepResult<Directives> result{{input.software.image_options, input.launcher().step_args}};
+PlanStepResult<Directives> plan_directives(const RequestWithSoftware& input, const diag::Diagnostics& findings) {
+  PlanStepResult<Directives> result{{input.software.image_options, input.launcher().step_args}};
   auto& header = result.value;
   const model::JobSpec& job = input.job;
   const model::PlannedLayout& layout = input.numbers();

@@ -19,14 +19,14 @@ struct Directives {
 };
 
 /// Writes the options. `findings`: what the steps before have said, which is not reported again.
-StepResult<Directives> plan_directives(const RequestWithSoftware& input, const diag::Diagnostics& findings);
+PlanStepResult<Directives> plan_directives(const RequestWithSoftware& input, const diag::Diagnostics& findings);
 
 /// What the site says about the finished job as a whole: limits of partition and QoS, GPU counts, shares.
-StepDiagnostics evaluate_job(const RequestWithSoftware& input, const Directives& directives);
+PlanStepDiagnostics evaluate_job(const RequestWithSoftware& input, const Directives& directives);
 
 /// What takes the script, with what the job's author should know of submitting it.
-StepResult<model::Sourced<std::string>> plan_submission(const RequestWithLayout& input);
+PlanStepResult<model::Sourced<std::string>> plan_submission(const RequestWithLayout& input);
 /// What the job's author should know of the site, and what does not go together.
-StepDiagnostics note_site_rules(const RequestWithSoftware& input, const Directives& directives);
+PlanStepDiagnostics note_site_rules(const RequestWithSoftware& input, const Directives& directives);
 
 } // namespace hpcml::plan

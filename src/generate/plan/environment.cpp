@@ -29,7 +29,7 @@ bool is_rank_variable(const std::string& name) {
   return std::find(k_rank_variables.begin(), k_rank_variables.end(), name) != k_rank_variables.end();
 }
 
-void add_user_variables(const RequestWithLaunch& input, StepResult<Software>& result) {
+void add_user_variables(const RequestWithLaunch& input, PlanStepResult<Software>& result) {
   for (const auto& [name, value] : input.job.env) {
     if (!util::is_variable_name(name))
       result.remarks.error("usage/env",
@@ -52,7 +52,7 @@ void add_user_variables(const RequestWithLaunch& input, StepResult<Software>& re
 }
 
 /// Says where TF32 is asked for and GPUs have none; where no hpcml sets it for the ranks the script does.
-void plan_tf32(const RequestWithLaunch& input, StepResult<Software>& result) {
+void plan_tf32(const RequestWithLaunch& input, PlanStepResult<Software>& result) {
   if (!input.job.tf32) return;
   const auto& [choice, origin] = *input.job.tf32;
   const auto flag = fmt::format("--tf32 {}", model::word_of(choice));
@@ -75,7 +75,7 @@ void plan_tf32(const RequestWithLaunch& input, StepResult<Software>& result) {
     set_variable(result.value.env, {name, value, false, ValueScope::batch, origin}, "asked for");
 }
 
-void plan_backend(const RequestWithLaunch& input, StepResult<Software>& result) {
+void plan_backend(const RequestWithLaunch& input, PlanStepResult<Software>& result) {
   const bool gpus = input.numbers().gpus_per_node > 0;
   if (!input.job.backend) {
     result.value.backend =
@@ -91,7 +91,7 @@ void plan_backend(const RequestWithLaunch& input, StepResult<Software>& result) 
 }
 
 /// Warns about a program whose ranks would use devices that they do not see.
-void remark_on_devices(const RequestWithLaunch& input, StepResult<Software>& result) {
+void remark_on_devices(const RequestWithLaunch& input, PlanStepResult<Software>& result) {
   const auto& numbers = input.numbers();
   if (!input.is_hpcml() || numbers.gpus_per_node < 2 || numbers.ranks_per_node < 2 ||
       result.value.gpu_visibility.value != GpuVisibilityMode::own ||
@@ -106,7 +106,7 @@ void remark_on_devices(const RequestWithLaunch& input, StepResult<Software>& res
           : "add --gpu-visibility all, or use LOCAL_RANK % torch.cuda.device_count() in the program");
 }
 
-void plan_visibility(const RequestWithLaunch& input, StepResult<Software>& result) {
+void plan_visibility(const RequestWithLaunch& input, PlanStepResult<Software>& result) {
   const model::GpuVisibilityRule& rule = input.site.gpu_visibility;
   result.value.gpu_visibility =
       input.job.gpu_visibility.value_or(model::Sourced<GpuVisibilityMode>{rule.mode, rule.origin});
@@ -243,7 +243,7 @@ constexpr std::array<std::pair<const char*, const char*>, 2> k_model_caches = {
 
 /// Models do not fit into a home's quota: their caches go to scratch, where the profile knows one that is the
 /// user's own.
-void place_models(const RequestWithLaunch& input, bool shows_scratch, StepResult<Software>& result) {
+void place_models(const RequestWithLaunch& input, bool shows_scratch, PlanStepResult<Software>& result) {
   if (!is_python(input.job.command)) return;
   const model::StorageRule& storage = input.site.storage;
   const auto reason = rule_origin("models can exceed the quota of the home directory");
@@ -315,8 +315,8 @@ void leave_to_script(const model::ImportedBody& body, std::vector<PlannedEnv>& e
 
 } // namespace
 
-StepResult<Software> plan_environment(const RequestWithLaunch& input, Software software) {
-  StepResult<Software> result{std::move(software)};
+PlanStepResult<Software> plan_environment(const RequestWithLaunch& input, Software software) {
+  PlanStepResult<Software> result{std::move(software)};
   auto& env = result.value.env;
   const model::PlannedLayout& layout = input.numbers();
   env = site_environment(input.site, input.facts(), input.placement.gpu_vendor);

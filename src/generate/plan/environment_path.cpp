@@ -12,8 +12,8 @@ namespace hpcml::plan {
 
 using model::PythonPackageSource;
 
-StepResult<EnvironmentPath> choose_environment_path(const SetupWithMethod& input) {
-  StepResult<EnvironmentPath> result;
+PlanStepResult<EnvironmentPath> choose_environment_path(const SetupWithMethod& input) {
+  PlanStepResult<EnvironmentPath> result;
   auto& [chosen, diagnostics] = result;
   const auto kind = input.way.kind;
   const auto* recipe = input.way.recipe;

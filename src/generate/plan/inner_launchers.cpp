@@ -67,7 +67,7 @@ std::string right_line(const StartedLauncher& found) {
 }
 
 void refuse(const RequestWithLayout& input, const StartedLauncher& found, const Starts& starts,
-            StepDiagnostics& diagnostics) {
+            PlanStepDiagnostics& diagnostics) {
   const auto all = starts.per_node * starts.nodes;
   const auto times = starts.per_node > 1 ? fmt::format("once per rank, {} times on a node", starts.per_node)
                      : all > 1           ? std::string("once on each node, unconnected with the others")
@@ -85,7 +85,7 @@ void refuse(const RequestWithLayout& input, const StartedLauncher& found, const 
 }
 
 void check_command(const RequestWithLayout& input, const std::vector<std::string>& command, bool once,
-                   const std::string& script, StepDiagnostics& diagnostics) {
+                   const std::string& script, PlanStepDiagnostics& diagnostics) {
   auto found = launch_chain::find_started_launcher(command);
   if (!found && !script.empty()) found = launch_chain::find_started_launcher_in(script);
   if (!found) return;
@@ -98,8 +98,8 @@ void check_command(const RequestWithLayout& input, const std::vector<std::string
 
 } // namespace
 
-StepDiagnostics check_inner_launchers(const RequestWithLayout& input) {
-  StepDiagnostics diagnostics;
+PlanStepDiagnostics check_inner_launchers(const RequestWithLayout& input) {
+  PlanStepDiagnostics diagnostics;
   const auto& job = input.job;
   if (job.body) {
     for (const auto& piece : job.body->pieces)

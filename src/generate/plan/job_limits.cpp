@@ -9,7 +9,7 @@ namespace hpcml::plan {
 namespace {
 
 /// How many ranks may share a GPU, and what becomes of them on parts of GPUs.
-void check_ranks(const RequestWithLayout& input, StepDiagnostics& diagnostics) {
+void check_ranks(const RequestWithLayout& input, PlanStepDiagnostics& diagnostics) {
   const model::PlannedLayout& layout = input.numbers();
   const auto* node = input.node();
   const bool alone = node && node->gpu && node->gpu->compute_mode == model::ComputeMode::exclusive_process;
@@ -32,8 +32,8 @@ void check_ranks(const RequestWithLayout& input, StepDiagnostics& diagnostics) {
 
 } // namespace
 
-StepDiagnostics evaluate_job(const RequestWithSoftware& input, const Directives& directives) {
-  StepDiagnostics diagnostics;
+PlanStepDiagnostics evaluate_job(const RequestWithSoftware& input, const Directives& directives) {
+  PlanStepDiagnostics diagnostics;
   const SiteViolations violations(input, demand_of(input, directives.header));
   violations.report(diagnostics, site_rules::PlanningStep::job);
   check_ranks(input, diagnostics);

@@ -18,10 +18,10 @@ struct LaunchPlan {
 };
 
 /// Plans the launch. `refused`: the request has been rejected already, so that masks are not computed.
-StepResult<LaunchPlan> plan_launch(const RequestWithLayout& input, bool refused);
+PlanStepResult<LaunchPlan> plan_launch(const RequestWithLayout& input, bool refused);
 
 /// Refuses commands with a launcher that each rank would start again; reports the line to type instead.
-StepDiagnostics check_inner_launchers(const RequestWithLayout& input);
+PlanStepDiagnostics check_inner_launchers(const RequestWithLayout& input);
 
 /// What to place on a node with `gpus` GPUs: ranks with as many each as asked for, or sharing them where
 /// there are too few.

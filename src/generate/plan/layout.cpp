@@ -12,7 +12,7 @@ namespace {
 
 /// Returns the GPUs per node if the request has no number: one per task if the number of tasks is set and the
 /// site shares nodes; else all, unless that exceeds the limit of a job. Parts of several nodes are not meant.
-StepResult<unsigned> usual_gpus(const RequestWithPlacement& input, unsigned nodes) {
+PlanStepResult<unsigned> usual_gpus(const RequestWithPlacement& input, unsigned nodes) {
   const auto& job = input.job;
   const unsigned have = input.node()->gpu ? input.node()->gpu->per_node : 0;
   if (have == 0) return {0};
@@ -20,7 +20,7 @@ StepResult<unsigned> usual_gpus(const RequestWithPlacement& input, unsigned node
   const auto& most = input.limit(&model::Limits::max_gpus);
   if (most && nodes == 1) gpus = std::min(gpus, most->value);
   if (input.owns_nodes()) {
-    StepResult<unsigned> whole{gpus};
+    PlanStepResult<unsigned> whole{gpus};
     if (counts_all_but_gpus(job))
       whole.remarks.report(
           "request/gpus-per-node",
@@ -43,7 +43,7 @@ StepResult<unsigned> usual_gpus(const RequestWithPlacement& input, unsigned node
     by_ranks = wanted < gpus && wanted > 0 && site_rules::gpu_count_faults(rule, nodes, wanted, have).empty();
     if (by_ranks) gpus = wanted;
   }
-  StepResult<unsigned> result{gpus};
+  PlanStepResult<unsigned> result{gpus};
   const auto count = (gpus == have ? "all " : "") + util::counted(gpus, "GPU");
   result.remarks.report(
       "request/gpus-per-node",
@@ -54,10 +54,10 @@ StepResult<unsigned> usual_gpus(const RequestWithPlacement& input, unsigned node
   return result;
 }
 
-StepResult<unsigned> count_gpus(const RequestWithPlacement& input, unsigned nodes) {
+PlanStepResult<unsigned> count_gpus(const RequestWithPlacement& input, unsigned nodes) {
   if (input.gpus_per_node()) return {input.gpus_per_node()->value};
   if (input.node()) return usual_gpus(input, nodes);
-  StepResult<unsigned> none{0};
+  PlanStepResult<unsigned> none{0};
   if (input.site.node_types.empty() || (input.partition() && !input.partition()->cpu_only))
     none.remarks.error(
         "usage/gpus-per-node",
@@ -76,7 +76,7 @@ struct RankCount {
 /// More ranks than GPUs: NCCL refuses two on one GPU, and a program that takes GPU number LOCAL_RANK finds
 /// none.
 void report_shared_gpus(const model::JobSpec& job, unsigned ranks, unsigned gpus,
-                        StepDiagnostics& diagnostics) {
+                        PlanStepDiagnostics& diagnostics) {
   const auto& backend = job.backend;
   const auto counted_gpus = util::counted(gpus, "GPU");
   if (backend && backend->value == model::Backend::gloo)
@@ -104,7 +104,7 @@ std::string divisors_of(unsigned number) {
   return text;
 }
 
-void check_gpus_per_rank(unsigned per_rank, unsigned gpus, StepDiagnostics& diagnostics) {
+void check_gpus_per_rank(unsigned per_rank, unsigned gpus, PlanStepDiagnostics& diagnostics) {
   if (per_rank <= gpus) return;
   diagnostics.error(
       "request/gpus-per-task",
@@ -115,8 +115,8 @@ void check_gpus_per_rank(unsigned per_rank, unsigned gpus, StepDiagnostics& diag
                         gpus, per_rank));
 }
 
-StepResult<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
-  StepResult<RankCount> result;
+PlanStepResult<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
+  PlanStepResult<RankCount> result;
   auto& [ranks, diagnostics] = result;
   const unsigned per_rank = job.gpus_per_task ? job.gpus_per_task->value : 0;
   check_gpus_per_rank(per_rank, gpus, diagnostics);
@@ -171,9 +171,9 @@ unsigned default_cores(const RequestWithPlacement& input, const model::PlannedLa
 
 /// Hardware threads as asked for. More than the profile shows is a warning only: where it says nothing of
 /// them, it shows one.
-StepResult<model::Known<unsigned>> read_hardware_threads(const RequestWithPlacement& input,
+PlanStepResult<model::Known<unsigned>> read_hardware_threads(const RequestWithPlacement& input,
                                                          const site_rules::JobFacts& facts) {
-  StepResult<model::Known<unsigned>> result{input.job.threads_per_core};
+  PlanStepResult<model::Known<unsigned>> result{input.job.threads_per_core};
   auto& [threads, diagnostics] = result;
   const model::SbatchOptionRule& rule = site_rules::sbatch_option_rule(input.site, "threads-per-core", facts);
   if (const auto usual = util::parse_unsigned(rule.default_value); usual && !threads) {
@@ -218,7 +218,7 @@ StepResult<model::Known<unsigned>> read_hardware_threads(const RequestWithPlacem
 site_rules::JobFacts facts_of(const model::Site& site, const Placement& placement,
                               const model::PlannedLayout& numbers, const JobTraits& kind) {
   const auto* partition = placement.place.partition();
-  site_rules::JobOutline job;
+  site_rules::JobFactsInput job;
   job.nodes = numbers.nodes_requested();
   job.gpus_per_node = numbers.gpus_per_node;
   job.partition = partition ? partition->name : placement.partition;
@@ -232,7 +232,7 @@ site_rules::JobFacts facts_of(const model::Site& site, const Placement& placemen
   return site_rules::make_facts(site, job);
 }
 
-StepResult<Layout> plan_layout(const RequestWithPlacement& input) {
+PlanStepResult<Layout> plan_layout(const RequestWithPlacement& input) {
   const model::JobSpec& job = input.job;
   Layout layout;
   auto& numbers = layout.numbers;
@@ -256,7 +256,7 @@ StepResult<Layout> plan_layout(const RequestWithPlacement& input) {
   layout.threads_per_core = threads.value;
   if (threads.value) numbers.threads_per_core = threads.value->value;
 
-  StepDiagnostics diagnostics;
+  PlanStepDiagnostics diagnostics;
   const RequestWithLayout done(input, layout);
   const SiteViolations violations(done, demand_of(done));
   using site_rules::PlanningStep;

@@ -17,7 +17,7 @@ struct Layout {
 };
 
 /// Counts nodes, GPUs, ranks and cores for the request at its place.
-StepResult<Layout> plan_layout(const RequestWithPlacement& input);
+PlanStepResult<Layout> plan_layout(const RequestWithPlacement& input);
 
 /// The facts of a job that follow neither from its placement nor from its numbers.
 struct JobTraits {

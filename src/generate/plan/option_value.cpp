@@ -19,7 +19,7 @@ std::optional<util::Error> find_value_fault(const model::Site& site, const std::
                      *fault};
 }
 
-void refuse_combinations(StepDiagnostics& diagnostics, const model::Site& site,
+void refuse_combinations(PlanStepDiagnostics& diagnostics, const model::Site& site,
                          const std::vector<model::PlannedDirective>& directives) {
   std::vector<slurm::OptionSetting> settings;
   for (const auto& directive : directives) settings.push_back({directive.name.substr(2), directive.value});

@@ -9,7 +9,7 @@
 #include "core/model/plan.hpp"
 #include "core/model/site.hpp"
 #include "core/util/result.hpp"
-#include "generate/plan/step_diagnostics.hpp"
+#include "generate/plan/plan_step_diagnostics.hpp"
 
 namespace hpcml::plan {
 
@@ -20,7 +20,7 @@ std::optional<util::Error> find_value_fault(const model::Site& site, const std::
 
 /// Says what the site's sbatch, or where its version is not known that of some version, refuses of options
 /// that do not go together.
-void refuse_combinations(StepDiagnostics& diagnostics, const model::Site& site,
+void refuse_combinations(PlanStepDiagnostics& diagnostics, const model::Site& site,
                          const std::vector<model::PlannedDirective>& directives);
 
 } // namespace hpcml::plan

@@ -18,7 +18,7 @@ std::string place_name(const RequestWithPlacement& input) {
 }
 
 /// The job names no partition, and the profile has none for it that is not a guess.
-void report_no_default(const RequestWithPlacement& input, StepDiagnostics& diagnostics) {
+void report_no_default(const RequestWithPlacement& input, PlanStepDiagnostics& diagnostics) {
   const bool gpus = !input.job.gpus_per_node || input.job.gpus_per_node->value > 0;
   diagnostics.error(
       "usage/partition",
@@ -49,7 +49,7 @@ MigRequestDefaults mig_defaults_of(const model::JobSpec& job, const site_rules::
   return mig_defaults;
 }
 
-void refuse_type(const RequestWithPlacement& input, StepDiagnostics& diagnostics) {
+void refuse_type(const RequestWithPlacement& input, PlanStepDiagnostics& diagnostics) {
   const auto& kinds = input.placement.place.kinds;
   const auto types = site_rules::gpu_type_names(kinds);
   const auto models = types.empty() ? site_rules::gpu_models(kinds) : std::vector<std::string>();
@@ -66,7 +66,7 @@ void refuse_type(const RequestWithPlacement& input, StepDiagnostics& diagnostics
 /// Slurm chooses among several node types; a request with the share of one keeps the job from those that have
 /// less.
 void warn_of_mixture(const RequestWithPlacement& input, const model::NodeType& chosen,
-                     StepDiagnostics& diagnostics) {
+                     PlanStepDiagnostics& diagnostics) {
   const auto& job = input.job;
   const auto& place = input.placement.place;
   const unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : place.nodes.front()->gpu ? 1 : 0;
@@ -92,7 +92,7 @@ void warn_of_mixture(const RequestWithPlacement& input, const model::NodeType& c
 /// What becomes of a type that the profile does not know by Slurm's name: `nodes` are those that it may be
 /// of.
 void report_unnamed_type(const RequestWithPlacement& input, const std::string& nodes,
-                         const model::Origin& origin, StepDiagnostics& diagnostics) {
+                         const model::Origin& origin, PlanStepDiagnostics& diagnostics) {
   const auto& type = input.job.gpu_type->value;
   const auto& request = site_rules::gpu_rule(input.site, input.placement.place.facts);
   if (request.style == model::GpuOptionStyle::none)
@@ -109,7 +109,7 @@ void report_unnamed_type(const RequestWithPlacement& input, const std::string& n
 }
 
 /// What is to be reported of the node type that the job is planned for.
-void evaluate_node(const RequestWithPlacement& input, StepDiagnostics& diagnostics) {
+void evaluate_node(const RequestWithPlacement& input, PlanStepDiagnostics& diagnostics) {
   const auto* node = input.node();
   const bool typed = input.job.gpu_type && !input.job.gpu_type->value.empty();
   if (!typed && node) return warn_of_mixture(input, *node, diagnostics);
@@ -126,10 +126,10 @@ void evaluate_node(const RequestWithPlacement& input, StepDiagnostics& diagnosti
 
 } // namespace
 
-StepResult<Placement> plan_placement(const Request& request) {
+PlanStepResult<Placement> plan_placement(const Request& request) {
   const model::Site& site = request.site;
   const model::JobSpec& job = request.job;
-  StepResult<Placement> result{{site_rules::place(site, site_rules::demand_of(job)), {}, {}, {}, {}}};
+  PlanStepResult<Placement> result{{site_rules::place(site, site_rules::demand_of(job)), {}, {}, {}, {}}};
   auto& [placement, diagnostics] = result;
   auto& place = placement.place;
   if (job.partition) {

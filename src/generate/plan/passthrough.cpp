@@ -156,7 +156,7 @@ constexpr Row k_rows[] = {
 };
 
 /// "ALL" and "ALL,NAME=VALUE" keep everything; all other values drop what the script exports.
-bool keeps_variables(const slurm::NamedOption& option) {
+bool keeps_variables(const slurm::CanonicalOption& option) {
   const std::string value = option.value.value_or("");
   return option.name == "--export" && (value == "ALL" || value.starts_with("ALL,"));
 }
@@ -191,7 +191,7 @@ RawOptionDecision refusal(Why why, slurm::Program program, const std::string& na
 }
 
 /// The decision about an option of `program`.
-RawOptionDecision decide_raw(slurm::Program program, const slurm::NamedOption& option) {
+RawOptionDecision decide_raw(slurm::Program program, const slurm::CanonicalOption& option) {
   const auto found = std::find_if(std::begin(k_rows), std::end(k_rows), [&](const Row& row) {
     return "--" + std::string(row.name) == option.name;
   });
@@ -207,7 +207,7 @@ using model::Known;
 using model::Origin;
 
 template <class T>
-void set_option(StepResult<model::JobSpec>& result, const std::string& name, Known<T>& target, T value,
+void set_option(PlanStepResult<model::JobSpec>& result, const std::string& name, Known<T>& target, T value,
                 const Origin& origin) {
   if (target)
     result.remarks.note(
@@ -217,7 +217,7 @@ void set_option(StepResult<model::JobSpec>& result, const std::string& name, Kno
   target = model::Sourced<T>{std::move(value), origin};
 }
 
-void take_number(StepResult<model::JobSpec>& result, const slurm::NamedOption& option,
+void take_number(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalOption& option,
                  Known<unsigned>& target, const Origin& origin) {
   const auto number = util::parse_unsigned(option.value.value_or(""));
   if (!number || *number > 1000000) {
@@ -231,7 +231,7 @@ void take_number(StepResult<model::JobSpec>& result, const slurm::NamedOption& o
   set_option(result, option.name, target, static_cast<unsigned>(*number), origin);
 }
 
-void take_gpus(StepResult<model::JobSpec>& result, const slurm::NamedOption& option, const Origin& origin) {
+void take_gpus(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalOption& option, const Origin& origin) {
   const std::string text = option.value.value_or("");
   const std::size_t colon = text.rfind(':');
   if (colon != std::string::npos)
@@ -241,7 +241,7 @@ void take_gpus(StepResult<model::JobSpec>& result, const slurm::NamedOption& opt
 }
 
 template <class T>
-void take_parsed(StepResult<model::JobSpec>& result, const slurm::NamedOption& option, Known<T>& target,
+void take_parsed(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalOption& option, Known<T>& target,
                  const Origin& origin) {
   auto parsed = T::parse(option.value.value_or(""));
   if (parsed)
@@ -251,7 +251,7 @@ void take_parsed(StepResult<model::JobSpec>& result, const slurm::NamedOption& o
 }
 
 /// GPUs become the request's; other kinds of GRES stay.
-void take_gres(StepResult<model::JobSpec>& result, const slurm::NamedOption& option, const Origin& origin,
+void take_gres(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalOption& option, const Origin& origin,
                std::vector<model::Sourced<std::string>>& kept) {
   std::vector<std::string> others;
   for (const auto& item : util::split(option.value.value_or(""), ','))
@@ -265,7 +265,7 @@ void take_gres(StepResult<model::JobSpec>& result, const slurm::NamedOption& opt
 }
 
 /// Makes the option a part of the request.
-void fold(StepResult<model::JobSpec>& result, const slurm::NamedOption& option, const Origin& origin) {
+void fold(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalOption& option, const Origin& origin) {
   model::JobSpec& job = result.value;
   const std::string value = option.value.value_or("");
   const std::map<std::string, Known<std::string>*> texts = {
@@ -302,7 +302,7 @@ void fold(StepResult<model::JobSpec>& result, const slurm::NamedOption& option, 
 }
 
 /// Slurm takes one kind of memory request and stops at two.
-void check_memory(StepResult<model::JobSpec>& result, const std::vector<model::Sourced<std::string>>& kept) {
+void check_memory(PlanStepResult<model::JobSpec>& result, const std::vector<model::Sourced<std::string>>& kept) {
   std::vector<std::string> names;
   if (result.value.mem) names.push_back("--mem");
   for (const auto& raw : kept)
@@ -315,7 +315,7 @@ void check_memory(StepResult<model::JobSpec>& result, const std::vector<model::S
 }
 
 /// An option that the site's Slurm is too old or too new for: it would refuse the whole job.
-void check_version(StepDiagnostics& diagnostics, const model::Site& site, const std::string& flag,
+void check_version(PlanStepDiagnostics& diagnostics, const model::Site& site, const std::string& flag,
                    slurm::Program program, const std::string& name) {
   const auto& runs = site.slurm_version;
   const auto version = runs ? slurm::parse_version(runs->value) : std::nullopt;
@@ -330,8 +330,8 @@ void check_version(StepDiagnostics& diagnostics, const model::Site& site, const 
 }
 
 /// A name that Slurm does not know is a plugin's, or a typo.
-void check_known(StepDiagnostics& diagnostics, const model::Site& site, const std::string& flag,
-                 slurm::Program program, const slurm::NamedOption& option) {
+void check_known(PlanStepDiagnostics& diagnostics, const model::Site& site, const std::string& flag,
+                 slurm::Program program, const slurm::CanonicalOption& option) {
   if (option.known) return check_version(diagnostics, site, flag, program, option.name.substr(2));
   const auto name = option.name.substr(2);
   const auto near = util::nearest(name, slurm::option_names(program));
@@ -357,7 +357,7 @@ void check_known(StepDiagnostics& diagnostics, const model::Site& site, const st
 }
 
 /// The option, if it may be passed on or folded; what speaks against it is reported.
-std::optional<slurm::NamedOption> read_raw(StepDiagnostics& diagnostics, const model::Site& site,
+std::optional<slurm::CanonicalOption> read_raw(PlanStepDiagnostics& diagnostics, const model::Site& site,
                                            const std::string& flag, slurm::Program program,
                                            const std::string& word, RawOptionUse& use) {
   const auto option = slurm::read_option(program, word);
@@ -381,7 +381,7 @@ std::optional<slurm::NamedOption> read_raw(StepDiagnostics& diagnostics, const m
 
 /// True if the site refuses the option by name. Asked before it is folded: --gres=gpu:4 becomes a number of
 /// GPUs, and the refusal of --gres would go unsaid.
-bool site_refuses(StepResult<model::JobSpec>& result, const model::Site& site, const std::string& word) {
+bool site_refuses(PlanStepResult<model::JobSpec>& result, const model::Site& site, const std::string& word) {
   const auto option = slurm::read_option(slurm::Program::sbatch, word);
   if (!option) return false;
   const auto facts = site_rules::place(site, site_rules::demand_of(result.value)).facts;
@@ -396,8 +396,8 @@ bool site_refuses(StepResult<model::JobSpec>& result, const model::Site& site, c
 
 } // namespace
 
-StepResult<model::JobSpec> read_passthrough(model::JobSpec job, const model::Site& site) {
-  StepResult<model::JobSpec> result{std::move(job)};
+PlanStepResult<model::JobSpec> read_passthrough(model::JobSpec job, const model::Site& site) {
+  PlanStepResult<model::JobSpec> result{std::move(job)};
   std::vector<model::Sourced<std::string>> kept;
   const auto words = std::move(result.value.sbatch);
   result.value.sbatch.clear();

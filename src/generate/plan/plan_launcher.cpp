@@ -51,7 +51,7 @@ bool masks_are_valid(const RequestWithLayout& input, const LaunchPlan& launch, s
 
 /// srun takes a word that is a lone ":" for the end of one component of the step, quoted or not.
 void check_colons(const RequestWithLayout& input, const model::PlannedLauncher& launcher,
-                  StepDiagnostics& diagnostics) {
+                  PlanStepDiagnostics& diagnostics) {
   const auto has_colon = [](const std::vector<std::string>& command) {
     return std::find(command.begin(), command.end(), ":") != command.end();
   };
@@ -73,7 +73,7 @@ bool runs_once(const model::JobSpec& job) {
 }
 
 void check_steps(const RequestWithLayout& input, const model::PlannedLauncher& launcher,
-                 StepDiagnostics& diagnostics) {
+                 PlanStepDiagnostics& diagnostics) {
   if (launcher.by_srun() || !runs_once(input.job)) return;
   diagnostics.error(
       "request/steps",
@@ -86,7 +86,7 @@ void check_steps(const RequestWithLayout& input, const model::PlannedLauncher& l
 }
 
 /// Plans the order of cores and GPUs as requested, if a launcher can apply it.
-void plan_order(const RequestWithLayout& input, LaunchPlan& launch, StepDiagnostics& diagnostics) {
+void plan_order(const RequestWithLayout& input, LaunchPlan& launch, PlanStepDiagnostics& diagnostics) {
   const model::JobSpec& job = input.job;
   model::PlannedBinding& binding = launch.binding;
   const auto& launcher = launch.launcher.choice;
@@ -117,7 +117,7 @@ void plan_order(const RequestWithLayout& input, LaunchPlan& launch, StepDiagnost
             input.site.name),
         "remove --rank-order", input.gpu_request().origin);
   if (binding.order.value.kind != model::GpuOrderKind::list) return;
-  std::vector<topo::GpuOrderKey> numbers(gpus);
+  std::vector<topo::RankGpuOrderKey> numbers(gpus);
   for (unsigned gpu = 0; gpu < gpus; ++gpu) numbers[gpu].index = gpu;
   const auto order = topo::find_rank_order(numbers, {}, binding.order.value);
   const std::size_t needed = std::min<std::size_t>(gpus, std::size_t{input.numbers().ranks_per_node} *
@@ -137,7 +137,7 @@ std::vector<model::GpuLocality> places_in_order(const RequestWithLayout& input, 
   if (input.numbers().gpus_per_node == 0) return {};
   const auto& places = input.node()->gpu->places;
   if (order.kind == model::GpuOrderKind::gpu) return places;
-  std::vector<topo::GpuOrderKey> numbers;
+  std::vector<topo::RankGpuOrderKey> numbers;
   for (std::size_t i = 0; i < places.size(); ++i)
     numbers.push_back({static_cast<unsigned>(i), topo::lowest_cpu(input.node()->cpu, places[i]).value_or(0)});
   const auto positions = topo::find_rank_order(numbers, {}, order);
@@ -151,8 +151,8 @@ std::vector<model::GpuLocality> places_in_order(const RequestWithLayout& input, 
   return ordered;
 }
 
-StepResult<model::PlannedLauncher> plan_launcher(const RequestWithLayout& input) {
-  StepResult<model::PlannedLauncher> result;
+PlanStepResult<model::PlannedLauncher> plan_launcher(const RequestWithLayout& input) {
+  PlanStepResult<model::PlannedLauncher> result;
   auto& [launcher, diagnostics] = result;
   const auto& request = input.request;
   launcher.choice = request.launcher;
@@ -195,7 +195,7 @@ StepResult<model::PlannedLauncher> plan_launcher(const RequestWithLayout& input)
 }
 
 /// What only hpcml launch does is not forgotten in silence where another launcher starts the ranks.
-void check_requested(const RequestWithLayout& input, const LaunchPlan& launch, StepDiagnostics& diagnostics) {
+void check_requested(const RequestWithLayout& input, const LaunchPlan& launch, PlanStepDiagnostics& diagnostics) {
   if (const auto fault = model::find_contradiction(input.job))
     diagnostics.error("request/store", fault->what, fault->hint);
   if (launch.launcher.choice.is_hpcml()) return;
@@ -221,7 +221,7 @@ void check_requested(const RequestWithLayout& input, const LaunchPlan& launch, S
 
 /// Reports what the agent of hpcml does not support in this plan.
 void check_own_agent(const RequestWithLayout& input, const model::PlannedLauncher& launcher,
-                     StepDiagnostics& diagnostics) {
+                     PlanStepDiagnostics& diagnostics) {
   if (!launcher.has_own_agent()) return;
   const auto options = model::options_for_agent(input.job);
   if (launcher.least_nodes > 0 && !launcher.by_srun())
@@ -261,7 +261,7 @@ void choose_binder(const RequestWithLayout& input, LaunchPlan& launch) {
 }
 
 /// The masks of the ranks, where srun is to bind with them.
-void plan_masks(const RequestWithLayout& input, LaunchPlan& launch, StepDiagnostics& diagnostics) {
+void plan_masks(const RequestWithLayout& input, LaunchPlan& launch, PlanStepDiagnostics& diagnostics) {
   auto& binding = launch.binding;
   const auto places = places_in_order(input, binding.order.value);
   auto affinity =
@@ -286,8 +286,8 @@ topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers,
   return request;
 }
 
-StepResult<LaunchPlan> plan_launch(const RequestWithLayout& input, bool refused) {
-  StepResult<LaunchPlan> result;
+PlanStepResult<LaunchPlan> plan_launch(const RequestWithLayout& input, bool refused) {
+  PlanStepResult<LaunchPlan> result;
   auto& [launch, diagnostics] = result;
   launch.launcher = unwrap(plan_launcher(input), diagnostics);
   check_steps(input, launch.launcher, diagnostics);

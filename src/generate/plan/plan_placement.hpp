@@ -31,7 +31,7 @@ struct Placement {
 };
 
 /// Places the request.
-StepResult<Placement> plan_placement(const Request& request);
+PlanStepResult<Placement> plan_placement(const Request& request);
 
 /// A request at its place, for the steps after it: what they may look at.
 struct RequestWithPlacement {

@@ -9,8 +9,8 @@
 namespace hpcml::plan {
 namespace {
 
-StepDiagnostics check_commands(const model::JobSpec& job) {
-  StepDiagnostics diagnostics;
+PlanStepDiagnostics check_commands(const model::JobSpec& job) {
+  PlanStepDiagnostics diagnostics;
   const auto is_missing = [](const std::vector<std::string>& command) {
     return command.empty() || command.front().empty();
   };
@@ -40,14 +40,14 @@ bool counts_all_but_gpus(const model::JobSpec& job) {
   return counts && !gpu_words && !job.partition;
 }
 
-StepResult<model::JobSpec> read_unrequested_gpus(model::JobSpec job, const model::Site& site) {
+PlanStepResult<model::JobSpec> read_unrequested_gpus(model::JobSpec job, const model::Site& site) {
   if (!counts_all_but_gpus(job)) return {std::move(job)};
   const bool cpu_jobs = std::any_of(site.partitions.begin(), site.partitions.end(),
                                     [](const auto& partition) { return partition.cpu_only; });
   const bool by_slurm = std::none_of(site.partitions.begin(), site.partitions.end(),
                                      [](const auto& partition) { return partition.nameable; });
   if (!cpu_jobs && (!by_slurm || site.gpu_request.must_request)) return {std::move(job)};
-  StepResult<model::JobSpec> result{std::move(job)};
+  PlanStepResult<model::JobSpec> result{std::move(job)};
   result.value.gpus_per_node =
       model::Sourced<unsigned>{0, rule_origin("cores and memory are counted, GPUs are not")};
   result.remarks.report("request/gpus-per-node",
@@ -56,8 +56,8 @@ StepResult<model::JobSpec> read_unrequested_gpus(model::JobSpec job, const model
   return result;
 }
 
-StepResult<JobWithLauncher> read_node_range(JobWithLauncher launched) {
-  StepResult<JobWithLauncher> result{std::move(launched)};
+PlanStepResult<JobWithAgentOptions> read_node_range(JobWithAgentOptions launched) {
+  PlanStepResult<JobWithAgentOptions> result{std::move(launched)};
   auto& job = result.value.job;
   if (!job.nnodes) return result;
   const auto& [range, origin] = *job.nnodes;
@@ -76,12 +76,12 @@ StepResult<JobWithLauncher> read_node_range(JobWithLauncher launched) {
   return result;
 }
 
-StepResult<Request> read_request(model::JobSpec job, const model::Site& site) {
-  StepDiagnostics diagnostics = check_commands(job);
+PlanStepResult<Request> read_request(model::JobSpec job, const model::Site& site) {
+  PlanStepDiagnostics diagnostics = check_commands(job);
   auto launched =
       unwrap(read_command_launcher(unwrap(read_passthrough(std::move(job), site), diagnostics)), diagnostics);
   launched = unwrap(read_node_range(std::move(launched)), diagnostics);
-  StepResult<Request> result{{site,
+  PlanStepResult<Request> result{{site,
                               unwrap(read_unrequested_gpus(std::move(launched.job), site), diagnostics),
                               {},
                               std::move(launched.agent_options),

@@ -9,7 +9,7 @@
 #include "core/model/job_spec.hpp"
 #include "core/model/site.hpp"
 #include "generate/plan/container_choice.hpp"
-#include "generate/plan/step_diagnostics.hpp"
+#include "generate/plan/plan_step_diagnostics.hpp"
 
 namespace hpcml::plan {
 
@@ -31,15 +31,15 @@ struct Request {
 bool counts_all_but_gpus(const model::JobSpec& job);
 
 /// Reads the request for the site.
-StepResult<Request> read_request(model::JobSpec job, const model::Site& site);
+PlanStepResult<Request> read_request(model::JobSpec job, const model::Site& site);
 
 // The parts of it, in their order; each in the file of its name.
 
 /// Options under --sbatch that are requests become the job's own, so that layout and masks follow them.
-StepResult<model::JobSpec> read_passthrough(model::JobSpec job, const model::Site& site);
+PlanStepResult<model::JobSpec> read_passthrough(model::JobSpec job, const model::Site& site);
 
 /// A job, and what the launcher in its command has that are not part of the request.
-struct JobWithLauncher {
+struct JobWithAgentOptions {
   model::JobSpec job;
   std::vector<std::string> agent_options;
   unsigned least_nodes = 0;
@@ -47,17 +47,17 @@ struct JobWithLauncher {
 /// Where the command is `torchrun OPTIONS program` (or accelerate's, or only OPTIONS under --launcher
 /// torchrun): the job gets what its options say, its launcher becomes that one, and its command the program.
 /// All other launchers in commands stay, for the step that plans the launch.
-StepResult<JobWithLauncher> read_command_launcher(model::JobSpec job);
+PlanStepResult<JobWithAgentOptions> read_command_launcher(model::JobSpec job);
 
 /// The agent's program as its own command: Python runs its scripts and modules.
 std::vector<std::string> agent_program(const launch_chain::StartedLauncher& agent);
 
 /// A request that speaks of cores and memory, and of no GPU, is one for CPUs where the site has jobs without
 /// GPUs.
-StepResult<model::JobSpec> read_unrequested_gpus(model::JobSpec job, const model::Site& site);
+PlanStepResult<model::JobSpec> read_unrequested_gpus(model::JobSpec job, const model::Site& site);
 
 /// Where fewer nodes may continue (--nnodes MIN:MAX): the job has MAX of them, and the launch continues with
 /// MIN.
-StepResult<JobWithLauncher> read_node_range(JobWithLauncher launched);
+PlanStepResult<JobWithAgentOptions> read_node_range(JobWithAgentOptions launched);
 
 } // namespace hpcml::plan

@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t k_most_seconds = 65535;
 
 /// As the request says, else as the site's profile does for "save-before".
-model::Known<model::LeadTime> wanted_time(const RequestWithLayout& input, StepDiagnostics& diagnostics) {
+model::Known<model::LeadTime> wanted_time(const RequestWithLayout& input, PlanStepDiagnostics& diagnostics) {
   if (input.job.save_before) return input.job.save_before;
   const auto& rule = input.flag("save-before");
   if (rule.default_value.empty()) return std::nullopt;
@@ -32,7 +32,7 @@ model::Known<model::LeadTime> wanted_time(const RequestWithLayout& input, StepDi
 }
 
 /// The site's word for "save-signal"; nothing where its profile has none.
-model::Known<model::SaveSignal> signal_of_site(const RequestWithLayout& input, StepDiagnostics& diagnostics) {
+model::Known<model::SaveSignal> signal_of_site(const RequestWithLayout& input, PlanStepDiagnostics& diagnostics) {
   const auto& rule = input.flag("save-signal");
   if (rule.default_value.empty()) return std::nullopt;
   const auto signal = model::SaveSignal::parse(rule.default_value);
@@ -46,7 +46,7 @@ model::Known<model::SaveSignal> signal_of_site(const RequestWithLayout& input, S
 
 /// Reports why the ranks cannot be asked to save, or need not be.
 void refuse(const RequestWithLayout& input, const model::PlannedLauncher& launcher,
-            const model::Walltime& time, StepDiagnostics& diagnostics) {
+            const model::Walltime& time, PlanStepDiagnostics& diagnostics) {
   if (input.job.signal)
     diagnostics.error(
         "request/save-before",
@@ -75,7 +75,7 @@ void refuse(const RequestWithLayout& input, const model::PlannedLauncher& launch
 
 /// Warns if the program does not seem to handle the signal.
 void remark_on_program(const RequestWithLayout& input, const model::PlannedSaving& saving,
-                       StepDiagnostics& diagnostics) {
+                       PlanStepDiagnostics& diagnostics) {
   const auto signal = saving.signal.text();
   if (signal != "USR1" && leaves_signal_to_lightning(input.job.program_text))
     diagnostics.warning(
@@ -98,9 +98,9 @@ void remark_on_program(const RequestWithLayout& input, const model::PlannedSavin
 
 } // namespace
 
-StepResult<std::optional<model::PlannedSaving>> plan_saving(const RequestWithLayout& input,
+PlanStepResult<std::optional<model::PlannedSaving>> plan_saving(const RequestWithLayout& input,
                                                             const model::PlannedLauncher& launcher) {
-  StepResult<std::optional<model::PlannedSaving>> result;
+  PlanStepResult<std::optional<model::PlannedSaving>> result;
   auto& [planned, diagnostics] = result;
   const auto time = wanted_time(input, diagnostics);
   if (!time) {
@@ -156,7 +156,7 @@ std::string shared_directory_hint(const RequestWithLayout& input) {
 
 /// A directory that is gone with the node, or that the node may not write, is none to save in.
 void check_checkpoint_dir(const RequestWithLayout& input, const model::Sourced<std::string>& directory,
-                          StepDiagnostics& diagnostics) {
+                          PlanStepDiagnostics& diagnostics) {
   const auto refuse = [&](const std::string& what, const model::Origin& fact = {}) {
     diagnostics.error("request/checkpoint-dir", what, shared_directory_hint(input), fact);
   };
@@ -174,7 +174,7 @@ void check_checkpoint_dir(const RequestWithLayout& input, const model::Sourced<s
 
 /// Reports requeues that are not possible.
 void check_bounds(const RequestWithLayout& input, const LaunchPlan& launch, bool requeues,
-                  StepDiagnostics& diagnostics) {
+                  PlanStepDiagnostics& diagnostics) {
   const model::JobSpec& job = input.job;
   if (job.max_requeues && !requeues)
     diagnostics.error("request/max-requeues",
@@ -213,7 +213,7 @@ void check_bounds(const RequestWithLayout& input, const LaunchPlan& launch, bool
 }
 
 /// The value of --requeue where the site's Slurm takes one, as its profile says; others refuse the job.
-model::Known<std::string> value_of_site(const RequestWithLayout& input, StepDiagnostics& diagnostics) {
+model::Known<std::string> value_of_site(const RequestWithLayout& input, PlanStepDiagnostics& diagnostics) {
   const auto& rule = input.flag("requeue");
   if (rule.default_value.empty()) return std::nullopt;
   if (rule.default_value != site_rules::k_expedite) {
@@ -239,9 +239,9 @@ model::Known<std::string> value_of_site(const RequestWithLayout& input, StepDiag
 
 } // namespace
 
-StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const RequestWithLayout& input,
+PlanStepResult<std::optional<model::PlannedRequeue>> plan_requeue(const RequestWithLayout& input,
                                                               const LaunchPlan& launch) {
-  StepResult<std::optional<model::PlannedRequeue>> result;
+  PlanStepResult<std::optional<model::PlannedRequeue>> result;
   auto& [planned, diagnostics] = result;
   const model::JobSpec& job = input.job;
   const bool is_requested = job.requeue && job.requeue->value;
@@ -267,8 +267,8 @@ StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const RequestWithL
   return result;
 }
 
-StepDiagnostics check_spares(const RequestWithLayout& input, const model::PlannedLauncher& launcher) {
-  StepDiagnostics diagnostics;
+PlanStepDiagnostics check_spares(const RequestWithLayout& input, const model::PlannedLauncher& launcher) {
+  PlanStepDiagnostics diagnostics;
   if (input.numbers().spare_nodes == 0) return diagnostics;
   const auto& job = input.job;
   const auto refuse = [&](const std::string& why, const std::string& hint) {

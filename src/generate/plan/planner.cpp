@@ -16,8 +16,8 @@ namespace {
 
 /// A site that takes no job, whatever else is right or wrong about the request: a retired cluster, or one
 /// without Slurm, where a script for sbatch is of no use and the ranks are started here and now.
-StepDiagnostics refuse_site(const model::JobSpec& job, const model::Site& site) {
-  StepDiagnostics diagnostics;
+PlanStepDiagnostics refuse_site(const model::JobSpec& job, const model::Site& site) {
+  PlanStepDiagnostics diagnostics;
   const auto closed = site_rules::unavailable_reason(site);
   if (closed == site_rules::SiteRule::site_retired) {
     const auto why = site_rules::describe_retirement(site);
@@ -76,7 +76,7 @@ model::Plan plan_of(const RequestWithSoftware& input, Software software, Directi
 
 } // namespace
 
-PlanResult make_plan(const model::JobSpec& job, const model::Site& site, const CallerContext& caller) {
+PlanResult make_plan(const model::JobSpec& job, const model::Site& site, const CommandLineContext& caller) {
   auto diagnostics = refuse_site(job, site);
   if (diagnostics.refuse()) return {std::nullopt, std::move(diagnostics.findings)};
   const auto request = unwrap(read_request(job, site), diagnostics);

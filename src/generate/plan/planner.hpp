@@ -19,11 +19,11 @@ struct PlanResult {
   diag::Diagnostics diagnostics;
 };
 /// What only the caller knows.
-struct CallerContext {
+struct CommandLineContext {
   std::string request_line = {};            ///< the line typed, for the script's head
   std::vector<std::string> sites_dirs = {}; ///< where launch finds a profile that is not built in, absolute
 };
 /// The plan of a job on a site.
-PlanResult make_plan(const model::JobSpec& job, const model::Site& site, const CallerContext& caller = {});
+PlanResult make_plan(const model::JobSpec& job, const model::Site& site, const CommandLineContext& caller = {});
 
 } // namespace hpcml::plan

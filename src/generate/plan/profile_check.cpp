@@ -47,7 +47,7 @@ void compare_gpu(const model::GpuLocality& live, const model::GpuLocality& profi
 
 } // namespace
 
-std::vector<std::string> profile_differences(const model::NodeType& type, const LiveNode& node) {
+std::vector<std::string> profile_differences(const model::NodeType& type, const DetectedNodeHardware& node) {
   std::vector<std::string> found;
   const auto live_cpus = node.cpus.all(), profile_cpus = type.cpu.all();
   if (type.cpu.cores > 0 && node.cpus.cores != type.cpu.cores)

@@ -10,7 +10,7 @@
 namespace hpcml::plan {
 
 /// What a live node shows.
-struct LiveNode {
+struct DetectedNodeHardware {
   const model::CpuShape& cpus;
   const std::vector<model::GpuLocality>& gpus; ///< all that its drivers show; empty: none, or hidden
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown;
@@ -18,6 +18,6 @@ struct LiveNode {
 
 /// How the node differs from what the profile says of `type`, one sentence each. What either does not state
 /// is not a difference.
-std::vector<std::string> profile_differences(const model::NodeType& type, const LiveNode& node);
+std::vector<std::string> profile_differences(const model::NodeType& type, const DetectedNodeHardware& node);
 
 } // namespace hpcml::plan

@@ -30,7 +30,7 @@ std::vector<const model::NodeType*> candidates(const model::Site& site, const St
 
 /// The profile's node type that this one is; none where its cores are others: reserved cores and GPU places
 /// of another kind would be worse than none.
-StepResult<const model::NodeType*> find_kind(const model::Site& site, const StepNodeFacts& facts) {
+PlanStepResult<const model::NodeType*> find_kind(const model::Site& site, const StepNodeFacts& facts) {
   const model::NodeType* nearest = nullptr;
   std::vector<std::string> least;
   for (const auto* type : candidates(site, facts)) {
@@ -42,7 +42,7 @@ StepResult<const model::NodeType*> find_kind(const model::Site& site, const Step
   if (!nearest) return {nullptr};
   const bool same_cores =
       nearest->cpu.cores == facts.live_cpus.cores && nearest->cpu.all().intersects(facts.live_cpus.all());
-  StepResult<const model::NodeType*> kind{same_cores ? nearest : nullptr};
+  PlanStepResult<const model::NodeType*> kind{same_cores ? nearest : nullptr};
   const char* effect = same_cores ? "" : "; hpcml ignores the profile's description of this node";
   if (!least.empty())
     kind.remarks.warning(
@@ -79,7 +79,7 @@ topo::NicChoice near_to(const model::PlannedRankBinding& binding,
 }
 
 /// The NIC that the node shows next to the rank's first GPU, else the profile's.
-void choose_nic(model::PlannedRankBinding& binding, const topo::NearestNics& nics) {
+void choose_nic(model::PlannedRankBinding& binding, const topo::NearestNicPerGpu& nics) {
   if (binding.gpus.empty()) return;
   const auto interface = near_to(binding, nics.interfaces), device = near_to(binding, nics.devices);
   std::string why = "the profile states it";
@@ -90,7 +90,7 @@ void choose_nic(model::PlannedRankBinding& binding, const topo::NearestNics& nic
   if (!binding.nic.empty()) binding.why += "; NIC " + binding.nic + ": " + why;
 }
 
-void set_nic_variables(RankPlan& plan, const topo::NearestNics& nics) {
+void set_nic_variables(RankPlan& plan, const topo::NearestNicPerGpu& nics) {
   if (plan.binding.gpus.empty()) return;
   const auto device = near_to(plan.binding, nics.devices);
   const auto set = [&](const char* name, const std::string& value, const char* reason) {
@@ -114,8 +114,8 @@ unsigned bound_cores(const model::CpuShape& shape, const model::IdSet& cpus) {
 
 } // namespace
 
-StepResult<Placement> place_node(const model::Site& site, const StepNodeFacts& facts) {
-  StepResult<Placement> result{{{}, facts.partition, facts.job.node_type, facts.job.gpu_type, facts.job.qos}};
+PlanStepResult<Placement> place_node(const model::Site& site, const StepNodeFacts& facts) {
+  PlanStepResult<Placement> result{{{}, facts.partition, facts.job.node_type, facts.job.gpu_type, facts.job.qos}};
   auto& placement = result.value;
   if (const auto* partition = site.find_partition(facts.partition))
     placement.place.partitions.push_back(partition);

@@ -16,7 +16,7 @@ namespace hpcml::plan {
 
 /// What the script says of the whole job, so that the same rules of the profile hold. Empty or unset:
 /// evaluated from the live node.
-struct ScriptJobFacts {
+struct JobFactsFromScript {
   std::optional<unsigned> gpus_per_node;
   std::string node_type;
   std::string gpu_type;
@@ -36,10 +36,10 @@ struct StepNodeFacts {
   std::vector<model::GpuLocality>
       live_gpus; ///< visible GPUs with their live locality, in rank order; empty: none seen
   std::vector<model::GpuLocality> node_gpus = {};          ///< all GPUs that the node shows, visible or not
-  topo::NearestNics nics = {};                             ///< the NICs near these
+  topo::NearestNicPerGpu nics = {};                             ///< the NICs near these
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown; ///< as the node shows it; unknown: the profile's
   bool owns_node = false;                                  ///< the step has all CPUs of the node
-  ScriptJobFacts job = {};
+  JobFactsFromScript job = {};
 };
 
 /// What was asked for each rank.
@@ -61,7 +61,7 @@ struct NodePlan {
   std::string visible_variable;      ///< "ROCR_VISIBLE_DEVICES"/"CUDA_VISIBLE_DEVICES"; empty: leave alone
   std::vector<std::string> warnings; ///< "GPU 3 is not local to the cores …"
   topo::Node node;                   ///< what was planned on
-  topo::NearestNics nics;            ///< near its GPUs
+  topo::NearestNicPerGpu nics;            ///< near its GPUs
   RankOptions request;
   Layout layout; ///< of the whole job, as far as this node and its script show
 };
@@ -75,7 +75,7 @@ struct RankPlan {
 
 /// Where the job is that this node works for, with what speaks against the profile's word on such nodes.
 /// Only what the node shows and what the script promised count.
-StepResult<Placement> place_node(const model::Site& site, const StepNodeFacts& facts);
+PlanStepResult<Placement> place_node(const model::Site& site, const StepNodeFacts& facts);
 
 /// Returns the CPUs of this node that the site reserves, as far as its profile describes them.
 model::IdSet reserved_cpus(const Placement& placement, const model::CpuShape& live);

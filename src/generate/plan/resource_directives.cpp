@@ -17,7 +17,7 @@ namespace {
 
 /// The site requires a type and the request has none: which one it gets must not be a surprise.
 void report_chosen_type(const RequestWithLayout& input, const std::string& type, const Origin& origin,
-                        StepDiagnostics& diagnostics) {
+                        PlanStepDiagnostics& diagnostics) {
   const auto others = site_rules::other_gpu_types(input.placement.place.kinds, type);
   const char* verb = input.gpu_request().accepts_untyped ? "recommends" : "requires";
   if (others.empty())
@@ -38,7 +38,7 @@ const char* reason_for_one_core(const model::PlannedLayout& layout) {
                                    : "the profile does not state the cores per GPU";
 }
 
-void note_one_core(StepDiagnostics& remarks, const model::PlannedLayout& layout, bool several_ranks) {
+void note_one_core(PlanStepDiagnostics& remarks, const model::PlannedLayout& layout, bool several_ranks) {
   remarks.note(fmt::format("each rank gets one core{}, because {}; --cpus-per-task N sets another number",
                            several_ranks ? "" : ", Slurm's default", reason_for_one_core(layout)),
                rule_origin(several_ranks ? "unknown core count" : "Slurm's default"));
@@ -62,7 +62,7 @@ void add_directive(Directives& directives, const std::string& name, std::optiona
   directives.header.push_back({name, std::move(value), origin});
 }
 
-void add_gpu_directive(const RequestWithLayout& input, StepResult<Directives>& result) {
+void add_gpu_directive(const RequestWithLayout& input, PlanStepResult<Directives>& result) {
   const model::PlannedLayout& layout = input.numbers();
   const model::GpuRequestRule& request = input.gpu_request();
   if (layout.gpus_per_node == 0) return;
@@ -114,7 +114,7 @@ void add_gpu_directive(const RequestWithLayout& input, StepResult<Directives>& r
     add_directive(result.value, "--gpus-per-node", prefix + std::to_string(layout.gpus_per_node), origin);
 }
 
-void add_core_directives(const RequestWithLaunch& input, StepResult<Directives>& result) {
+void add_core_directives(const RequestWithLaunch& input, PlanStepResult<Directives>& result) {
   const model::PlannedBinding& binding = input.launch.binding;
   const model::PlannedLayout& layout = input.numbers();
   const bool requested_smt = layout.threads_per_core > 1;

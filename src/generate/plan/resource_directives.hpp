@@ -15,9 +15,9 @@ void add_directive(Directives& directives, const std::string& name, std::optiona
 
 /// The option that asks for the GPUs, where they do not come with the node; an error where the site requires
 /// a type that is not known.
-void add_gpu_directive(const RequestWithLayout& input, StepResult<Directives>& result);
+void add_gpu_directive(const RequestWithLayout& input, PlanStepResult<Directives>& result);
 
 /// --cpus-per-task and what Slurm is to count, or a note why there is none.
-void add_core_directives(const RequestWithLaunch& input, StepResult<Directives>& result);
+void add_core_directives(const RequestWithLaunch& input, PlanStepResult<Directives>& result);
 
 } // namespace hpcml::plan

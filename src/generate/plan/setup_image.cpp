@@ -19,8 +19,8 @@ std::vector<std::string> step_of(const model::JobSpec& job) {
 
 } // namespace
 
-StepResult<SetupMethod> choose_setup_image(const SetupWithTargetNodes& input, SetupKind kind) {
-  StepResult<SetupMethod> result;
+PlanStepResult<SetupMethod> choose_setup_image(const SetupWithTargetNodes& input, SetupKind kind) {
+  PlanStepResult<SetupMethod> result;
   auto& [way, diagnostics] = result;
   way.kind = kind;
   way.squashed.emplace(); // whatever else is wrong: nothing is chosen for the host

@@ -10,7 +10,7 @@ using model::PythonPackageSource;
 namespace {
 
 /// The first way of the site's that a script can go; what is before it is reported to be omitted.
-SetupKind recommended_kind(const model::Site& site, StepDiagnostics& diagnostics) {
+SetupKind recommended_kind(const model::Site& site, PlanStepDiagnostics& diagnostics) {
   for (const auto& rule : site.python) {
     if (rule.kind == PythonPackageSource::module)
       break; // a Python in a module is what environments are made with
@@ -27,7 +27,7 @@ SetupKind recommended_kind(const model::Site& site, StepDiagnostics& diagnostics
   return SetupKind::venv;
 }
 
-SetupKind kind_of(const SetupWithTargetNodes& input, StepDiagnostics& diagnostics) {
+SetupKind kind_of(const SetupWithTargetNodes& input, PlanStepDiagnostics& diagnostics) {
   if (input.spec.kind) return *input.spec.kind;
   if (input.job.conda) return SetupKind::conda;
   if (input.job.venv) {
@@ -51,8 +51,8 @@ const model::PythonPackageRule* find_recipe(const SetupWithTargetNodes& input, S
 
 } // namespace
 
-StepResult<SetupMethod> choose_setup_method(const SetupWithTargetNodes& input) {
-  StepResult<SetupMethod> result;
+PlanStepResult<SetupMethod> choose_setup_method(const SetupWithTargetNodes& input) {
+  PlanStepResult<SetupMethod> result;
   auto& [way, diagnostics] = result;
   const auto kind = kind_of(input, diagnostics);
   const auto recipe_for = [&](std::optional<PythonPackageSource> of) { return find_recipe(input, kind, of); };

@@ -46,7 +46,7 @@ NodeTraits traits_of(const std::vector<const model::NodeType*>& types, std::vect
 
 /// What the wheels must run on, from nodes that have one kind of GPU and of CPU.
 void set_target(const SetupRequest& input, const NodeTraits& traits, WheelTarget& target,
-                StepDiagnostics& diagnostics) {
+                PlanStepDiagnostics& diagnostics) {
   const auto& [vendors, cpus, toolkits] = traits;
   target.vendor = vendors.empty() ? GpuVendor::unknown
                                   : model::find_word<GpuVendor>(vendors.front()).value_or(GpuVendor::unknown);
@@ -70,7 +70,7 @@ void set_target(const SetupRequest& input, const NodeTraits& traits, WheelTarget
 }
 
 /// Reports that no node of the profile is of the kind that the environment is for.
-void report_no_nodes(const SetupRequest& input, StepDiagnostics& diagnostics) {
+void report_no_nodes(const SetupRequest& input, PlanStepDiagnostics& diagnostics) {
   const bool gpus = input.is_for_gpus();
   diagnostics.error(
       "request/setup",
@@ -82,8 +82,8 @@ void report_no_nodes(const SetupRequest& input, StepDiagnostics& diagnostics) {
 
 } // namespace
 
-StepResult<SetupTargetNodes> find_setup_nodes(const SetupRequest& input) {
-  StepResult<SetupTargetNodes> result;
+PlanStepResult<SetupTargetNodes> find_setup_nodes(const SetupRequest& input) {
+  PlanStepResult<SetupTargetNodes> result;
   auto& [nodes, diagnostics] = result;
   if (input.job.partition)
     if (const auto unknown = site_rules::evaluate_partition_name(input.site, input.job.partition->value)) {

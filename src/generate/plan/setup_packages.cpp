@@ -24,8 +24,8 @@ PackageInstaller installer_of(SetupKind kind) {
 
 } // namespace
 
-StepResult<SetupPackages> read_setup_packages(const SetupWithMethod& input) {
-  StepResult<SetupPackages> result;
+PlanStepResult<SetupPackages> read_setup_packages(const SetupWithMethod& input) {
+  PlanStepResult<SetupPackages> result;
   auto& [packages, diagnostics] = result;
   const auto* recipe = input.way.recipe;
   std::vector<std::string> words;
@@ -55,8 +55,8 @@ StepResult<SetupPackages> read_setup_packages(const SetupWithMethod& input) {
   return result;
 }
 
-StepResult<PackageIndex> choose_setup_index(const SetupWithMethod& input, const EnvironmentPath& place) {
-  StepResult<PackageIndex> result;
+PlanStepResult<PackageIndex> choose_setup_index(const SetupWithMethod& input, const EnvironmentPath& place) {
+  PlanStepResult<PackageIndex> result;
   auto& [chosen, diagnostics] = result;
   const auto* recipe = input.way.recipe;
   if (input.way.squashed || !place.easyconfig.empty()) {

@@ -7,7 +7,7 @@
 namespace hpcml::plan {
 
 SetupResult plan_setup(const SetupOptions& spec, const model::JobSpec& job, const model::Site& site) {
-  StepDiagnostics diagnostics;
+  PlanStepDiagnostics diagnostics;
   const SetupRequest request{spec, job, site, job.container ? container_rules(site, job) : ContainerRules{}};
   const auto nodes = unwrap(find_setup_nodes(request), diagnostics);
   const SetupWithTargetNodes on_nodes(request, nodes);

@@ -33,8 +33,8 @@ void place_downloads(const SetupWithMethod& input, SetupBuildEnvironment& softwa
 
 } // namespace
 
-StepResult<SetupBuildEnvironment> plan_setup_build_environment(const SetupWithMethod& input) {
-  StepResult<SetupBuildEnvironment> result;
+PlanStepResult<SetupBuildEnvironment> plan_setup_build_environment(const SetupWithMethod& input) {
+  PlanStepResult<SetupBuildEnvironment> result;
   auto& [software, diagnostics] = result;
   const auto* recipe = input.way.recipe;
   const auto* image_rule = input.way.image_rule;

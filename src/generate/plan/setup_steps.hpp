@@ -10,7 +10,7 @@
 #include "core/site_rules/facts.hpp"
 #include "generate/plan/container_choice.hpp"
 #include "generate/plan/setup_plan.hpp"
-#include "generate/plan/step_diagnostics.hpp"
+#include "generate/plan/plan_step_diagnostics.hpp"
 #include "generate/plan/torch_wheels.hpp"
 
 namespace hpcml::plan {
@@ -32,7 +32,7 @@ struct SetupTargetNodes {
   std::vector<const model::NodeType*> types;
   WheelTarget target;
 };
-StepResult<SetupTargetNodes> find_setup_nodes(const SetupRequest& input);
+PlanStepResult<SetupTargetNodes> find_setup_nodes(const SetupRequest& input);
 
 /// A request whose nodes are found, for the steps after it.
 struct SetupWithTargetNodes : SetupRequest {
@@ -54,9 +54,9 @@ struct SetupMethod {
   std::optional<SquashfsSetup> squashed = {};       ///< it is on top of an image, as one file
   const model::ContainerRule* image_rule = nullptr; ///< of that image
 };
-StepResult<SetupMethod> choose_setup_method(const SetupWithTargetNodes& input);
+PlanStepResult<SetupMethod> choose_setup_method(const SetupWithTargetNodes& input);
 /// Part of the above: a virtual environment on top of the request's image.
-StepResult<SetupMethod> choose_setup_image(const SetupWithTargetNodes& input, SetupKind kind);
+PlanStepResult<SetupMethod> choose_setup_image(const SetupWithTargetNodes& input, SetupKind kind);
 
 /// A request whose way is chosen, for the steps after it.
 struct SetupWithMethod : SetupWithTargetNodes {
@@ -77,7 +77,7 @@ struct EnvironmentPath {
   std::string easyconfig; ///< EasyBuild's recipe of an image that a module gives; empty: none
   std::string pack;       ///< archive to make of it; empty: none
 };
-StepResult<EnvironmentPath> choose_environment_path(const SetupWithMethod& input);
+PlanStepResult<EnvironmentPath> choose_environment_path(const SetupWithMethod& input);
 
 /// What is installed.
 struct SetupPackages {
@@ -85,7 +85,7 @@ struct SetupPackages {
   std::vector<std::string> pip_words; ///< "-r FILE" included
   bool has_torch = true;              ///< torch is among them, by name or by what asks for it
 };
-StepResult<SetupPackages> read_setup_packages(const SetupWithMethod& input);
+PlanStepResult<SetupPackages> read_setup_packages(const SetupWithMethod& input);
 
 /// Where the packages come from, and for which Python.
 struct PackageIndex {
@@ -94,7 +94,7 @@ struct PackageIndex {
   std::string list_wheels; ///< the site's program that lists its wheels; empty: none
   std::string python;      ///< version
 };
-StepResult<PackageIndex> choose_setup_index(const SetupWithMethod& input, const EnvironmentPath& place);
+PlanStepResult<PackageIndex> choose_setup_index(const SetupWithMethod& input, const EnvironmentPath& place);
 
 /// What is loaded and set for the making of it.
 struct SetupBuildEnvironment {
@@ -105,6 +105,6 @@ struct SetupBuildEnvironment {
   std::vector<std::string> link_directories; ///< expressions
   std::string cuda_archs;                    ///< TORCH_CUDA_ARCH_LIST: "8.0;9.0"; empty: none
 };
-StepResult<SetupBuildEnvironment> plan_setup_build_environment(const SetupWithMethod& input);
+PlanStepResult<SetupBuildEnvironment> plan_setup_build_environment(const SetupWithMethod& input);
 
 } // namespace hpcml::plan

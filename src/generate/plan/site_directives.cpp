@@ -48,7 +48,7 @@ const Origin* requested_by_user(const RequestWithLayout& input, const std::strin
 }
 
 /// Moves the option from the header to the step.
-void give_to_srun(const RequestWithSoftware& input, StepResult<Directives>& result, const std::string& option,
+void give_to_srun(const RequestWithSoftware& input, PlanStepResult<Directives>& result, const std::string& option,
                   const Origin& origin) {
   auto& directives = result.value.header;
   const auto found =
@@ -74,7 +74,7 @@ bool is_reported(const diag::Diagnostics& findings, const std::string& name) {
 
 /// An option that the site requires of every job: one without a value is given, others must be asked for.
 void report_missing(const SiteViolations& violations, const site_rules::PolicyViolation& violation,
-                    const diag::Diagnostics& earlier, StepResult<Directives>& result) {
+                    const diag::Diagnostics& earlier, PlanStepResult<Directives>& result) {
   const auto& [name, flag] = std::pair(violation.name, violation.flag);
   const std::string option = "--" + name;
   if (name == "exclusive")
@@ -88,7 +88,7 @@ void report_missing(const SiteViolations& violations, const site_rules::PolicyVi
 
 } // namespace
 
-void add_site_options(const RequestWithSoftware& input, StepResult<Directives>& result) {
+void add_site_options(const RequestWithSoftware& input, PlanStepResult<Directives>& result) {
   const auto contradicts = [&](const std::string& text, const Origin& origin) {
     if (input.numbers().threads_per_core == 1 || slurm::split_option(text).name != "--hint") return false;
     result.remarks.note(fmt::format("the site's {} is omitted because --threads-per-core {} was requested: "
@@ -98,7 +98,7 @@ void add_site_options(const RequestWithSoftware& input, StepResult<Directives>& 
     return true;
   };
   const auto add_once = [&](const std::string& text, const Origin& origin) {
-    const slurm::NamedOption option = slurm::split_option(input.with_numbers(text));
+    const slurm::CanonicalOption option = slurm::split_option(input.with_numbers(text));
     if (!result.value.has(option.name)) add_directive(result.value, option.name, option.value, origin);
   };
   for (const auto& always : input.site.common_options) {
@@ -130,7 +130,7 @@ void add_site_options(const RequestWithSoftware& input, StepResult<Directives>& 
 }
 
 void check_flags(const RequestWithSoftware& input, const diag::Diagnostics& earlier,
-                 StepResult<Directives>& result) {
+                 PlanStepResult<Directives>& result) {
   for (const auto& [name, unconditional] : input.site.flags)
     if (const auto& rule = input.flag(name); rule.policy == OptionPolicy::srun_only)
       give_to_srun(input, result, "--" + name, rule.origin);

@@ -7,11 +7,11 @@
 namespace hpcml::plan {
 
 /// What the site requires of every job, of this node type, and of the QoS.
-void add_site_options(const RequestWithSoftware& input, StepResult<Directives>& result);
+void add_site_options(const RequestWithSoftware& input, PlanStepResult<Directives>& result);
 
 /// Refused, ignored and missing options, by the site's rules; those of the step go there. `earlier`: what the
 /// steps before have said.
 void check_flags(const RequestWithSoftware& input, const diag::Diagnostics& earlier,
-                 StepResult<Directives>& result);
+                 PlanStepResult<Directives>& result);
 
 } // namespace hpcml::plan

@@ -12,7 +12,7 @@ namespace hpcml::plan {
 namespace {
 
 /// libgomp binds the first thread as soon as torch is loaded, and data loaders are forked from it.
-void note_threads(const RequestWithLayout& input, StepDiagnostics& diagnostics) {
+void note_threads(const RequestWithLayout& input, PlanStepDiagnostics& diagnostics) {
   std::vector<std::string> left_out;
   const auto is_requested = [&](const std::string& name) {
     return std::any_of(input.job.env.begin(), input.job.env.end(),
@@ -27,7 +27,7 @@ void note_threads(const RequestWithLayout& input, StepDiagnostics& diagnostics) 
                      input.site.openmp_origin);
 }
 
-void note_place(const RequestWithLayout& input, const Directives& directives, StepDiagnostics& diagnostics) {
+void note_place(const RequestWithLayout& input, const Directives& directives, PlanStepDiagnostics& diagnostics) {
   const model::Site& site = input.site;
   if (directives.has("--clusters"))
     diagnostics.note(fmt::format("--clusters may send the job to another cluster than {}, for which hpcml "
@@ -81,7 +81,7 @@ void note_place(const RequestWithLayout& input, const Directives& directives, St
 }
 
 /// How many jobs a user may have: of an array, or of a chain, the others wait.
-void note_job_counts(const RequestWithLayout& input, StepDiagnostics& diagnostics) {
+void note_job_counts(const RequestWithLayout& input, PlanStepDiagnostics& diagnostics) {
   using model::Limits;
   const auto add_limit = [&](const model::Known<unsigned>& most, const std::string& who,
                              const std::string& what, const char* effect) {
@@ -100,7 +100,7 @@ void note_job_counts(const RequestWithLayout& input, StepDiagnostics& diagnostic
 }
 
 /// What of a node is not the job's, or not what one thinks.
-void note_node(const RequestWithSoftware& input, const Directives& directives, StepDiagnostics& diagnostics) {
+void note_node(const RequestWithSoftware& input, const Directives& directives, PlanStepDiagnostics& diagnostics) {
   const model::NodeType* node = input.node();
   const auto& seen = input.site.gpu_visibility;
   const char* gpus =
@@ -118,15 +118,15 @@ void note_node(const RequestWithSoftware& input, const Directives& directives, S
                                  "--sbatch={} requests them as well",
                                  cpu.reserved.to_list(), cpu.reserved_override),
                      node->origin);
-  const bool hbm = node->memory_kind == model::NodeMemoryKind::hbm;
+  const bool hbm = node->memory_kind == model::CountedNodeMemory::hbm;
   const char* memory = hbm ? "HBM" : "HBM and the processors' memory together";
-  if (node->memory && (hbm || node->memory_kind == model::NodeMemoryKind::sum))
+  if (node->memory && (hbm || node->memory_kind == model::CountedNodeMemory::sum))
     diagnostics.note(fmt::format("the memory that --mem can request on node type {}, {}, is {}", node->id,
                                  node->memory->value.to_slurm(), memory),
                      node->memory->origin);
 }
 
-void note_network(const RequestWithLayout& input, StepDiagnostics& diagnostics) {
+void note_network(const RequestWithLayout& input, PlanStepDiagnostics& diagnostics) {
   const model::NetworkRule& network = input.site.network;
   const bool offline = network.internet_on_compute && !*network.internet_on_compute;
   const bool is_used =
@@ -151,7 +151,7 @@ void note_network(const RequestWithLayout& input, StepDiagnostics& diagnostics) 
                      network.origin);
 }
 
-void note_storage(const RequestWithLayout& input, StepDiagnostics& diagnostics) {
+void note_storage(const RequestWithLayout& input, PlanStepDiagnostics& diagnostics) {
   const model::StorageRule& storage = input.site.storage;
   if (!storage.read_only_on_compute.empty())
     diagnostics.note(
@@ -182,7 +182,7 @@ bool is_set(const Software& software, const std::string& setting) {
   });
 }
 
-void warn_of_conflicts(const RequestWithSoftware& input, StepDiagnostics& diagnostics) {
+void warn_of_conflicts(const RequestWithSoftware& input, PlanStepDiagnostics& diagnostics) {
   for (const auto& rule : input.site.conflicts)
     if (!rule.settings.empty() && input.applies(rule.when) &&
         std::all_of(rule.settings.begin(), rule.settings.end(),
@@ -193,8 +193,8 @@ void warn_of_conflicts(const RequestWithSoftware& input, StepDiagnostics& diagno
 
 } // namespace
 
-StepResult<model::Sourced<std::string>> plan_submission(const RequestWithLayout& input) {
-  StepResult<model::Sourced<std::string>> result{{"sbatch", {}}};
+PlanStepResult<model::Sourced<std::string>> plan_submission(const RequestWithLayout& input) {
+  PlanStepResult<model::Sourced<std::string>> result{{"sbatch", {}}};
   auto& [command, diagnostics] = result;
   const model::SubmitRule& submit = input.site.submit;
   const auto [hosts, own] = site_rules::submit_method_of(input.site, input.facts());
@@ -219,8 +219,8 @@ StepResult<model::Sourced<std::string>> plan_submission(const RequestWithLayout&
   return result;
 }
 
-StepDiagnostics note_site_rules(const RequestWithSoftware& input, const Directives& directives) {
-  StepDiagnostics diagnostics;
+PlanStepDiagnostics note_site_rules(const RequestWithSoftware& input, const Directives& directives) {
+  PlanStepDiagnostics diagnostics;
   note_place(input, directives, diagnostics);
   note_threads(input, diagnostics);
   note_job_counts(input, diagnostics);

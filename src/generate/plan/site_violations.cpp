@@ -124,7 +124,7 @@ std::optional<std::string> planned_hint(const RequestWithLayout& input, const Po
 }
 
 /// Adds the finding with the code and the severity of the rule.
-void add_finding(StepDiagnostics& diagnostics, const PolicyViolation& violation, const std::string& sentence,
+void add_finding(PlanStepDiagnostics& diagnostics, const PolicyViolation& violation, const std::string& sentence,
                  const std::string& hint) {
   const bool by_node = violation.rule == SiteRule::gpus_on_cpu_nodes && violation.node;
   const auto& origin = by_node ? violation.node->origin : violation.origin;
@@ -144,8 +144,8 @@ std::string request_code(const PolicyViolation& violation) {
   return std::string(code) + (code.back() == '/' ? violation.name : "");
 }
 
-StepDiagnostics evaluate_named_partition(const Request& request, const site_rules::ResolvedPlacement& place) {
-  StepDiagnostics diagnostics;
+PlanStepDiagnostics evaluate_named_partition(const Request& request, const site_rules::ResolvedPlacement& place) {
+  PlanStepDiagnostics diagnostics;
   const auto demand = site_rules::demand_of(request.job);
   for (const auto& violation : site_rules::evaluate_policy(request.site, place, demand)) {
     if (violation.rule == SiteRule::partition_unknown || violation.rule == SiteRule::partition_not_described)
@@ -193,7 +193,7 @@ SiteViolations::SiteViolations(const RequestWithLayout& input, site_rules::Resou
   x_violations = site_rules::evaluate_policy(input.site, x_place, x_demand);
 }
 
-void SiteViolations::report(StepDiagnostics& diagnostics, PlanningStep step) const {
+void SiteViolations::report(PlanStepDiagnostics& diagnostics, PlanningStep step) const {
   for (const auto& violation : x_violations)
     if (site_rules::row_of(violation.rule).step == step) report_one(violation, diagnostics);
 }
@@ -208,7 +208,7 @@ std::string SiteViolations::hint(const PolicyViolation& violation) const {
       .hint({violation, x_input.site, x_place, x_demand}, site_rules::OptionForm::request);
 }
 
-void SiteViolations::report_one(const PolicyViolation& violation, StepDiagnostics& diagnostics) const {
+void SiteViolations::report_one(const PolicyViolation& violation, PlanStepDiagnostics& diagnostics) const {
   // If the profile has no rule for the share, more cores take nothing from other jobs.
   if (violation.rule == SiteRule::cpus_many && violation.node->share_policy == model::CpusPerGpuPolicy::none)
     return;

@@ -27,10 +27,10 @@ public:
   /// Returns what to do about a violation; empty if there is nothing to propose.
   std::string hint(const site_rules::PolicyViolation& violation) const;
   /// Reports the violations of the rules of this step, in the order in which they were found.
-  void report(StepDiagnostics& diagnostics, site_rules::PlanningStep step) const;
+  void report(PlanStepDiagnostics& diagnostics, site_rules::PlanningStep step) const;
 
 private:
-  void report_one(const site_rules::PolicyViolation& violation, StepDiagnostics& diagnostics) const;
+  void report_one(const site_rules::PolicyViolation& violation, PlanStepDiagnostics& diagnostics) const;
 
   const RequestWithLayout& x_input;
   site_rules::ResourceRequest x_demand;
@@ -39,7 +39,7 @@ private:
 };
 
 /// Reports the site rules about the partition that a request names.
-StepDiagnostics evaluate_named_partition(const Request& request, const site_rules::ResolvedPlacement& place);
+PlanStepDiagnostics evaluate_named_partition(const Request& request, const site_rules::ResolvedPlacement& place);
 /// Returns the code of the finding in a request: "request/nodes", "request/" with the name of an option.
 std::string request_code(const site_rules::PolicyViolation& violation);
 

@@ -25,7 +25,7 @@ const model::PythonPackageRule* find_recipe(const RequestWithLayout& input, Pyth
   return nullptr;
 }
 
-void add_modules(StepResult<Software>& result, const std::vector<std::string>& modules,
+void add_modules(PlanStepResult<Software>& result, const std::vector<std::string>& modules,
                  const model::Origin& origin) {
   for (const auto& module : modules) add_module(result, module, origin);
 }
@@ -38,7 +38,7 @@ std::string other_environments(const RequestWithLayout& input) {
   return site.containers.empty() ? text : text + ", or an image with the packages: --container IMAGE";
 }
 
-void plan_wheelhouse(const RequestWithLaunch& input, StepResult<Software>& result,
+void plan_wheelhouse(const RequestWithLaunch& input, PlanStepResult<Software>& result,
                      const std::vector<std::string>& packages, const model::Origin& origin) {
   const model::PythonPackageRule* recipe = find_recipe(input, PythonPackageSource::wheelhouse);
   if (!recipe) {
@@ -76,14 +76,14 @@ void plan_wheelhouse(const RequestWithLaunch& input, StepResult<Software>& resul
 }
 
 /// An environment of the host requires the host's modules; one inside an image has the image.
-void add_host_modules(const RequestWithLaunch& input, StepResult<Software>& result,
+void add_host_modules(const RequestWithLaunch& input, PlanStepResult<Software>& result,
                       PythonPackageSource kind) {
   const auto* recipe = find_recipe(input, kind);
   if (recipe && !input.job.container) add_modules(result, recipe->modules, recipe->origin);
 }
 
 /// An environment by name or path; an archive of one (conda-pack, venv-pack) is unpacked on each node.
-void plan_environment_of(const RequestWithLaunch& input, StepResult<Software>& result,
+void plan_environment_of(const RequestWithLaunch& input, PlanStepResult<Software>& result,
                          PythonEnvironmentKind kind, PythonPackageSource way,
                          const model::Sourced<std::string>& environment) {
   result.value.python =
@@ -94,7 +94,7 @@ void plan_environment_of(const RequestWithLaunch& input, StepResult<Software>& r
 }
 
 void check_variable(const RequestWithLaunch& input, const char* option, const std::string& path,
-                    StepDiagnostics& diagnostics) {
+                    PlanStepDiagnostics& diagnostics) {
   const auto name = util::leading_variable(path);
   const bool is_set = std::any_of(input.job.env.begin(), input.job.env.end(),
                                   [&](const auto& entry) { return entry.first == name; });
@@ -106,7 +106,7 @@ void check_variable(const RequestWithLaunch& input, const char* option, const st
 }
 
 /// What the site recommends for a Python program when the request names no environment.
-void plan_default_python(const RequestWithLaunch& input, StepResult<Software>& result) {
+void plan_default_python(const RequestWithLaunch& input, PlanStepResult<Software>& result) {
   for (const auto& rule : input.site.python) {
     if (!input.applies(rule.when)) continue;
     if (rule.kind == PythonPackageSource::wheelhouse && !rule.packages.empty())
@@ -130,7 +130,7 @@ void plan_default_python(const RequestWithLaunch& input, StepResult<Software>& r
       "add --venv PATH, --conda NAME or --container IMAGE");
 }
 
-void check_environment_names(const RequestWithLaunch& input, StepDiagnostics& diagnostics) {
+void check_environment_names(const RequestWithLaunch& input, PlanStepDiagnostics& diagnostics) {
   const model::JobSpec& job = input.job;
   const int named = job.venv.has_value() + job.conda.has_value() + job.wheelhouse.has_value();
   if (named > 1)
@@ -145,7 +145,7 @@ void check_environment_names(const RequestWithLaunch& input, StepDiagnostics& di
   if (job.conda) check_variable(input, "--conda", job.conda->value, diagnostics);
 }
 
-void plan_python(const RequestWithLaunch& input, StepResult<Software>& result) {
+void plan_python(const RequestWithLaunch& input, PlanStepResult<Software>& result) {
   const model::JobSpec& job = input.job;
   check_environment_names(input, result.remarks);
   if (job.venv) {
@@ -168,7 +168,7 @@ void plan_python(const RequestWithLaunch& input, StepResult<Software>& result) {
 }
 
 /// The ranks start hpcml by this path, wherever they are.
-void check_hpcml_path(const RequestWithLaunch& input, StepDiagnostics& diagnostics) {
+void check_hpcml_path(const RequestWithLaunch& input, PlanStepDiagnostics& diagnostics) {
   const auto& path = input.job.hpcml_path;
   if (input.is_hpcml() && path && !path->value.empty() && path->value.front() != '/')
     diagnostics.error("usage/hpcml-path",
@@ -178,7 +178,7 @@ void check_hpcml_path(const RequestWithLaunch& input, StepDiagnostics& diagnosti
 
 } // namespace
 
-void add_module(StepResult<Software>& result, const std::string& text, const model::Origin& origin) {
+void add_module(PlanStepResult<Software>& result, const std::string& text, const model::Origin& origin) {
   const bool is_path = text.starts_with("use:");
   const std::string name = is_path ? text.substr(4) : text;
   if (name.empty() || name.front() == '-' || !util::is_one_line(name) || name.find(' ') != std::string::npos)
@@ -191,8 +191,8 @@ void add_module(StepResult<Software>& result, const std::string& text, const mod
     modules.push_back({name, is_path, origin});
 }
 
-StepResult<Software> plan_modules(const RequestWithLaunch& input) {
-  StepResult<Software> result;
+PlanStepResult<Software> plan_modules(const RequestWithLaunch& input) {
+  PlanStepResult<Software> result;
   const auto& job = input.job;
   check_hpcml_path(input, result.remarks);
   result.value.command = job.command;
@@ -208,8 +208,8 @@ StepResult<Software> plan_modules(const RequestWithLaunch& input) {
   return result;
 }
 
-StepResult<Software> plan_software(const RequestWithLaunch& input) {
-  StepDiagnostics diagnostics;
+PlanStepResult<Software> plan_software(const RequestWithLaunch& input) {
+  PlanStepDiagnostics diagnostics;
   auto software = unwrap(plan_modules(input), diagnostics);
   software = unwrap(enter_image(input, std::move(software)), diagnostics);
   software = unwrap(stage_files(input, std::move(software)), diagnostics);

@@ -30,21 +30,21 @@ struct Software {
 };
 
 /// Plans all of it.
-StepResult<Software> plan_software(const RequestWithLaunch& input);
+PlanStepResult<Software> plan_software(const RequestWithLaunch& input);
 
 // The parts of it, in their order: each adds to what those before it have decided.
 
 /// Modules and the Python environment.
-StepResult<Software> plan_modules(const RequestWithLaunch& input);
+PlanStepResult<Software> plan_modules(const RequestWithLaunch& input);
 /// The image, and the environment and the commands as they are called in it.
-StepResult<Software> enter_image(const RequestWithLaunch& input, Software software);
+PlanStepResult<Software> enter_image(const RequestWithLaunch& input, Software software);
 /// What is copied to the nodes' own disks.
-StepResult<Software> stage_files(const RequestWithLaunch& input, Software software);
+PlanStepResult<Software> stage_files(const RequestWithLaunch& input, Software software);
 /// Variables, caches, rendezvous endpoint and backend.
-StepResult<Software> plan_environment(const RequestWithLaunch& input, Software software);
+PlanStepResult<Software> plan_environment(const RequestWithLaunch& input, Software software);
 
 /// A module of the job, once; "use:/path" is a directory of modules.
-void add_module(StepResult<Software>& result, const std::string& text, const model::Origin& origin);
+void add_module(PlanStepResult<Software>& result, const std::string& text, const model::Origin& origin);
 
 /// A request whose software is planned, for the steps after it.
 struct RequestWithSoftware : RequestWithLaunch {

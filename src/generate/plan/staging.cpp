@@ -19,7 +19,7 @@ std::string name_of(std::string path) {
   return util::base_name(path);
 }
 
-void check_sources(model::PlannedStage& stage, StepDiagnostics& diagnostics) {
+void check_sources(model::PlannedStage& stage, PlanStepDiagnostics& diagnostics) {
   std::set<std::string> names;
   for (auto& source : stage.sources) {
     while (source.value.size() > 1 && source.value.back() == '/') source.value.pop_back();
@@ -54,8 +54,8 @@ bool is_by_slurm(const std::string& place) {
   return place == "$SLURM_TMPDIR" || place.starts_with("$SLURM_TMPDIR/");
 }
 
-StepResult<Software> stage_files(const RequestWithLaunch& input, Software software) {
-  StepResult<Software> result{std::move(software)};
+PlanStepResult<Software> stage_files(const RequestWithLaunch& input, Software software) {
+  PlanStepResult<Software> result{std::move(software)};
   auto& [plan, diagnostics] = result;
   const bool packed = plan.python.kind == model::PythonEnvironmentKind::packed;
   if (input.job.stage.empty() && !packed) return result;

@@ -12,7 +12,7 @@
 
 namespace hpcml::plan {
 
-void add_text(const RequestWithSoftware& input, StepResult<Directives>& result, const std::string& name,
+void add_text(const RequestWithSoftware& input, PlanStepResult<Directives>& result, const std::string& name,
               const model::Known<std::string>& wanted) {
   const model::SbatchOptionRule& rule = input.flag(name);
   const std::string option = "--" + name;
@@ -65,7 +65,7 @@ namespace {
 /// and end the job.
 model::Sourced<std::string> signal_for_ranks(const RequestWithSoftware& input,
                                              model::Sourced<std::string> signal,
-                                             StepDiagnostics& diagnostics) {
+                                             PlanStepDiagnostics& diagnostics) {
   const auto colon = signal.value.find(':');
   const auto batch = signal.value.find_first_of("Bb");
   if (input.job.body || colon == std::string::npos || batch > colon ||
@@ -84,7 +84,7 @@ model::Sourced<std::string> signal_for_ranks(const RequestWithSoftware& input,
 
 } // namespace
 
-void add_signal(const RequestWithSoftware& input, StepResult<Directives>& result) {
+void add_signal(const RequestWithSoftware& input, PlanStepResult<Directives>& result) {
   if (const auto& saving = input.launch.saving)
     return add_directive(result.value, "--signal",
                          "B:" + std::string(model::k_limit_signal) + "@" + std::to_string(saving->seconds),
@@ -93,7 +93,7 @@ void add_signal(const RequestWithSoftware& input, StepResult<Directives>& result
     add_text(input, result, "signal", signal_for_ranks(input, *signal, result.remarks));
 }
 
-void add_log(const RequestWithSoftware& input, StepResult<Directives>& result) {
+void add_log(const RequestWithSoftware& input, PlanStepResult<Directives>& result) {
   const model::JobSpec& job = input.job;
   const bool in_directory = job.job_name && job.job_name->value.find('/') != std::string::npos;
   if (job.output && in_directory && job.output->value.find("%x") != std::string::npos)

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "generate/plan/environment.hpp"
-#include "generate/plan/step_diagnostics.hpp"
+#include "generate/plan/plan_step_diagnostics.hpp"
 
 namespace hpcml::plan {
 

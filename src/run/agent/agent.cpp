@@ -35,11 +35,11 @@ int find_request_to_end() {
 }
 
 /// From the plan of this node to the end of the run.
-launch::Outcome run(const AgentRequest& request, const launch::RuntimeContext& context,
+launch::LaunchOutcome run(const AgentRequest& request, const launch::RuntimeContext& context,
                     launch::ResolvedLaunch planned, const sigset_t& mask) {
   auto& world = planned.node->world;
   const auto fail = [&](const char* phase, const util::Error& error) {
-    return launch::Outcome{
+    return launch::LaunchOutcome{
         launch::report_failure({k_cannot_set_up, phase, error, {}, context.host}, context.env), 0};
   };
   const auto run_id = run_id_of(request, world.identity);

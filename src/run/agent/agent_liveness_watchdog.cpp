@@ -15,7 +15,7 @@
 #include "core/util/process.hpp"
 #include "core/util/process_stat.hpp"
 #include "core/util/text.hpp"
-#include "run/agent/agent_liveness_timer.hpp"
+#include "run/agent/agent_watchdog_timer.hpp"
 #include "run/agent/process_states.hpp"
 #include "run/launch/launcher_failure.hpp"
 
@@ -37,7 +37,7 @@ std::string file_in_use(pid_t pid, const std::string& proc) {
 }
 
 /// Reads what the agent has sent; false if that is the end.
-bool read_line(int line, AgentLivenessTimer& timer, AgentLivenessTimer::Time now) {
+bool read_line(int line, AgentWatchdogTimer& timer, AgentWatchdogTimer::Time now) {
   char words[64];
   const auto count = ::read(line, words, sizeof words);
   if (count < 0) return errno == EINTR || errno == EAGAIN;
@@ -54,17 +54,17 @@ int watch(pid_t agent, int line, const HeartbeatOptions& options, const std::str
   const auto report = [](const std::string& text) {
     launch::log_without_waiting(util::LogLevel::error, text);
   };
-  AgentLivenessTimer timer(options, util::now_with_suspend());
+  AgentWatchdogTimer timer(options, util::now_with_suspend());
   for (;;) {
     pollfd end{line, POLLIN, 0};
     const int ready = ::poll(&end, 1, static_cast<int>(timer.turn().count()));
     const auto now = util::now_with_suspend();
     if (ready == 1 && !read_line(line, timer, now)) return 0;
     const auto action = timer.on_turn(now);
-    if (action == AgentLivenessTimer::Action::none) continue;
+    if (action == AgentWatchdogTimer::Action::none) continue;
     const auto state = describe_process(agent);
     const auto idle_time = whole_seconds(timer.idle_time(now));
-    if (action == AgentLivenessTimer::Action::report) {
+    if (action == AgentWatchdogTimer::Action::report) {
       report(fmt::format("the agent of {0} (process {1}) has not responded for {2}{3}\n"
                          "hint: check {0} for a hung file system, swapping or a stopped process",
                          host, agent, idle_time, state.empty() ? "" : fmt::format(": it {}", state)));

@@ -32,7 +32,7 @@ namespace {
 /// Returns the world for the first rank of this node. `own` is the world at the start of this process,
 /// `address` that of the first node (empty: the step's), and `facts` are the agent's values for the ranks.
 launch::World make_attempt_world(const launch::World& own, const AgentCommand& order,
-                                 const std::string& address, const launch::AgentFacts& facts) {
+                                 const std::string& address, const launch::TorchelasticFacts& facts) {
   launch::World world = own;
   auto& layout = world.layout;
   std::vector<std::string> nodes;
@@ -82,7 +82,7 @@ AgentLoop::~AgentLoop() {
   for (auto& cache : x_attempt.caches) launch::release_cache(cache);
 }
 
-launch::Outcome AgentLoop::run() {
+launch::LaunchOutcome AgentLoop::run() {
   while (!x_end.outcome) wait_for_order();
   // The others wait no more, and what is left to do may take long.
   x_rendezvous.link->set_watchdog(nullptr);
@@ -176,8 +176,8 @@ void AgentLoop::fail(const launch::LauncherFailure& failure) {
   send_event(std::move(event));
 }
 
-launch::AgentFacts AgentLoop::facts_for_ranks(const AgentCommand& order) const {
-  launch::AgentFacts facts;
+launch::TorchelasticFacts AgentLoop::facts_for_ranks(const AgentCommand& order) const {
+  launch::TorchelasticFacts facts;
   facts.restarts = order.restarts;
   facts.max_restarts = x_request.max_restarts;
   facts.run_id = x_directory.run_id();
@@ -281,7 +281,7 @@ void AgentLoop::start(const AgentCommand& order) {
   notify_ended(outcome.code == 0 && !outcome.stopped);
 }
 
-launch::Outcome AgentLoop::run_ranks(const AgentCommand& order, WorkerGroup& workers) {
+launch::LaunchOutcome AgentLoop::run_ranks(const AgentCommand& order, WorkerGroup& workers) {
   auto launch_request = x_request.launch;
   launch_request.output.directory = x_directory.is_kept() ? x_directory.attempt(order.attempt) : "";
   launch::SupervisionOptions oversight{&workers, x_mask, {}, x_directory.is_kept() ? "" : x_directory.path()};

@@ -17,8 +17,8 @@
 #include "run/launch/launch.hpp"
 #include "run/launch/launch_context.hpp"
 #include "run/launch/signal_reader.hpp"
-#include "run/launch/world_evidence.hpp"
-#include "run/store/store_activity.hpp"
+#include "run/launch/separate_worlds_evidence.hpp"
+#include "run/store/shared_store_activity.hpp"
 
 namespace hpcml::agent {
 
@@ -34,7 +34,7 @@ public:
   AgentLoop& operator=(const AgentLoop&) = delete;
 
   /// Obeys orders until the last one.
-  launch::Outcome run();
+  launch::LaunchOutcome run();
 
   /// Returns the rendezvous endpoint of the agents, "ADDRESS:PORT", after this one lost its connection;
   /// else empty.
@@ -47,16 +47,16 @@ private:
   struct CurrentAttempt {
     std::optional<Attempt> plan; ///< nothing before the first
     std::vector<launch::CacheDir> caches;
-    store::StoreActivity activity;
+    store::SharedStoreActivity activity;
     pid_t store = -1; ///< serves the ranks
     bool failure_reported = false;
-    std::optional<launch::WorldEvidence> evidence; ///< of the ranks' world
+    std::optional<launch::SeparateWorldsEvidence> evidence; ///< of the ranks' world
   };
   /// How the run ends for this agent.
   struct RunEnd {
-    AgentResult result;
+    AgentFinalState result;
     std::optional<AgentCommand> command;    ///< by which the coordinator has ended it
-    std::optional<launch::Outcome> outcome; ///< the loop ends
+    std::optional<launch::LaunchOutcome> outcome; ///< the loop ends
     Clock::time_point signalled_at{};       ///< when `result.signal` came
   };
 
@@ -64,10 +64,10 @@ private:
   int wait_milliseconds() const;
   void handle_command(const AgentCommand& order);
   bool prepare(const AgentCommand& order);
-  launch::AgentFacts facts_for_ranks(const AgentCommand& order) const;
+  launch::TorchelasticFacts facts_for_ranks(const AgentCommand& order) const;
   void serve(const AgentCommand& order);
   void start(const AgentCommand& order);
-  launch::Outcome run_ranks(const AgentCommand& order, WorkerGroup& workers);
+  launch::LaunchOutcome run_ranks(const AgentCommand& order, WorkerGroup& workers);
   void end(const AgentCommand& order);
   std::optional<model::FailureClass> report_class() const;
   void fail(const launch::LauncherFailure& failure);
@@ -76,7 +76,7 @@ private:
   void take_signals();
   void end_store(pid_t& store);
   const Attempt* plan() const { return x_attempt.plan ? &*x_attempt.plan : nullptr; }
-  const store::StoreActivity* activity() const { return x_attempt.store > 0 ? &x_attempt.activity : nullptr; }
+  const store::SharedStoreActivity* activity() const { return x_attempt.store > 0 ? &x_attempt.activity : nullptr; }
 
   AgentRequest x_request;
   const launch::RuntimeContext& x_context;

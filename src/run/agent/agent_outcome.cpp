@@ -13,7 +13,7 @@ namespace {
 int signal_of_run(const AgentCommand& end) { return end.code > 128 && !end.failure ? end.code - 128 : 0; }
 
 /// Returns the class of what the run ended by; nothing if nothing failed.
-std::optional<model::FailureClass> class_of_failure(const AgentResult& result,
+std::optional<model::FailureClass> class_of_failure(const AgentFinalState& result,
                                                     const std::optional<AgentCommand>& end) {
   if (end && end->failure) return failures::class_of(*end->failure);
   if (end && !end->lost.empty()) return model::FailureClass::node;
@@ -22,7 +22,7 @@ std::optional<model::FailureClass> class_of_failure(const AgentResult& result,
 
 /// After a signal the code is the programs' own, as without an agent: those that have saved what they had and
 /// ended with 0 have ended well.
-launch::Outcome outcome_of_signal(const AgentResult& result, int signal) {
+launch::LaunchOutcome outcome_of_signal(const AgentFinalState& result, int signal) {
   if (result.all_succeeded) return {0, 0};
   if (result.save_requested && result.code != 0)
     return {result.code, result.code == 128 + signal ? signal : 0};
@@ -31,22 +31,22 @@ launch::Outcome outcome_of_signal(const AgentResult& result, int signal) {
 
 } // namespace
 
-launch::Outcome outcome_of_command(const AgentResult& result, const AgentCommand& end) {
+launch::LaunchOutcome outcome_of_command(const AgentFinalState& result, const AgentCommand& end) {
   if (const int signal = signal_of_run(end); signal != 0) return outcome_of_signal(result, signal);
   const bool ours = result.signal != 0 && end.code == 128 + result.signal;
   return {result.separate_worlds ? k_cannot_set_up : end.code, ours ? result.signal : 0};
 }
 
-launch::Outcome outcome_of_lost_connection(const AgentResult& result, bool ranks_ran) {
+launch::LaunchOutcome outcome_of_lost_connection(const AgentFinalState& result, bool ranks_ran) {
   if (result.signal != 0)
     return ranks_ran ? outcome_of_signal(result, result.signal) : outcome_of_silence(result);
   // The process that joins the agents is the first node's own; the others lack that node.
   return {result.is_leader ? k_cannot_set_up : k_nodes_missing, 0};
 }
 
-launch::Outcome outcome_of_silence(const AgentResult& result) { return {128 + result.signal, result.signal}; }
+launch::LaunchOutcome outcome_of_silence(const AgentFinalState& result) { return {128 + result.signal, result.signal}; }
 
-launch::RunResult run_result(const AgentResult& result, const launch::Outcome& outcome,
+launch::RunResult run_result(const AgentFinalState& result, const launch::LaunchOutcome& outcome,
                              const std::optional<AgentCommand>& end) {
   return {.code = outcome.code,
           .signal = result.signal != 0 || !end ? result.signal : signal_of_run(*end),

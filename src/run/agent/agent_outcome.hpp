@@ -12,7 +12,7 @@
 namespace hpcml::agent {
 
 /// What an agent knows of itself and of the ranks that it ran last.
-struct AgentResult {
+struct AgentFinalState {
   bool is_leader = false;       ///< it started the process that joins the agents
   int signal = 0;               ///< that asked this agent to end; 0: none
   bool save_requested = false;  ///< the ranks were asked to save, which is what `signal` is for
@@ -22,17 +22,17 @@ struct AgentResult {
 };
 
 /// Returns the outcome after the coordinator has ended the run.
-launch::Outcome outcome_of_command(const AgentResult& result, const AgentCommand& end);
+launch::LaunchOutcome outcome_of_command(const AgentFinalState& result, const AgentCommand& end);
 
 /// Returns the outcome after the connection to the coordinator was lost: between two attempts, or while ranks
 /// ran.
-launch::Outcome outcome_of_lost_connection(const AgentResult& result, bool ranks_ran);
+launch::LaunchOutcome outcome_of_lost_connection(const AgentFinalState& result, bool ranks_ran);
 
 /// Returns the outcome if the coordinator does not end the run in time after a signal.
-launch::Outcome outcome_of_silence(const AgentResult& result);
+launch::LaunchOutcome outcome_of_silence(const AgentFinalState& result);
 
 /// Returns the facts for the class of this outcome. `end`: null if the coordinator has not ended the run.
-launch::RunResult run_result(const AgentResult& result, const launch::Outcome& outcome,
+launch::RunResult run_result(const AgentFinalState& result, const launch::LaunchOutcome& outcome,
                              const std::optional<AgentCommand>& end);
 
 } // namespace hpcml::agent

@@ -116,7 +116,7 @@ util::Status check_channel(const launch::JobChannelKey& channel, unsigned max_no
                      "nodes can access"};
 }
 
-using Found = std::variant<std::unique_ptr<CoordinatorConnection>, CoordinatorError>;
+using Found = std::variant<std::unique_ptr<CoordinatorConnection>, CoordinatorSearchError>;
 
 /// None for agents without a key.
 std::optional<store::SecretKey> key_to_prove(const launch::JobChannelKey& channel) {
@@ -142,7 +142,7 @@ Found look_for_first(const RegisterRequest& registration, const launch::JobChann
                                registration.host, waited.count(), first.name, reason));
   };
   if (search.places.empty())
-    return CoordinatorError{{fmt::format("the name of the first node, '{}', does not resolve on {}",
+    return CoordinatorSearchError{{fmt::format("the name of the first node, '{}', does not resolve on {}",
                                          first.name, registration.host),
                              fmt::format("run getent hosts {} on this node: if it prints nothing, report "
                                          "that to the site's administrators",
@@ -166,7 +166,7 @@ util::Result<AgentRendezvous> lead(const CoordinatorOptions& rules, RegisterRequ
   search.name = fmt::format("{}, process {}", registration.host, served.pid);
   search.heartbeat = rules.heartbeat;
   auto found = find_coordinator(registration, search);
-  if (auto* none = std::get_if<CoordinatorError>(&found)) return none->error;
+  if (auto* none = std::get_if<CoordinatorSearchError>(&found)) return none->error;
   return AgentRendezvous{std::move(std::get<0>(found)), served.pid, true, {}, {}, {}};
 }
 
@@ -214,7 +214,7 @@ util::Result<AgentRendezvous> join_agents(const AgentRequest& request, const lau
       auto found = look_for_first(registration, channel, first, rules.heartbeat,
                                   may ? k_port_timeout : rules.join_timeout,
                                   std::min(k_busy_timeout, rules.join_timeout), is_over);
-      if (const auto* none = std::get_if<CoordinatorError>(&found)) {
+      if (const auto* none = std::get_if<CoordinatorSearchError>(&found)) {
         if (may && !none->refused && waited < rules.join_timeout) continue;
         return none->error;
       }

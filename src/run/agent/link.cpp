@@ -175,7 +175,7 @@ std::unique_ptr<CoordinatorConnection> make_own_link(const CoordinatorOptions& r
   return std::make_unique<OwnLink>(rules, registration);
 }
 
-std::variant<std::unique_ptr<CoordinatorConnection>, CoordinatorError>
+std::variant<std::unique_ptr<CoordinatorConnection>, CoordinatorSearchError>
 find_coordinator(const RegisterRequest& registration, const CoordinatorSearchOptions& search) {
   const auto begin = Clock::now(), deadline = begin + search.join_timeout;
   auto pause = k_pause;
@@ -197,16 +197,16 @@ find_coordinator(const RegisterRequest& registration, const CoordinatorSearchOpt
             std::make_unique<FarLink>(std::move(client), search, reply->secret));
       } else {
         reason = fmt::format("the agent at {} {}", client.place(), reply->refused);
-        if (!reply->again) return CoordinatorError{{reason}, true};
+        if (!reply->again) return CoordinatorSearchError{{reason}, true};
       }
     }
     const auto waited = std::chrono::duration_cast<seconds>(Clock::now() - begin);
     if (search.is_over && search.is_over())
-      return CoordinatorError{{"a signal stopped this agent while it waited for the agent of the first node",
+      return CoordinatorSearchError{{"a signal stopped this agent while it waited for the agent of the first node",
                                "check sacct for scancel, the time limit or a preemption"},
                               true};
     if (Clock::now() >= deadline)
-      return CoordinatorError{
+      return CoordinatorSearchError{
           {fmt::format("the agent of the first node did not answer within {} s: {}",
                        search.join_timeout.count(), reason),
            "check that hpcml has started on the first node, and that this node can connect to it"}};

@@ -65,13 +65,13 @@ struct CoordinatorSearchOptions {
 };
 
 /// Why the search for the coordinator failed.
-struct CoordinatorError {
+struct CoordinatorSearchError {
   util::Error error;
   bool refused = false; ///< the run's coordinator rejected the agent, or the search was ended
 };
 
 /// Connects to the coordinator of the run that `registration` names.
-std::variant<std::unique_ptr<CoordinatorConnection>, CoordinatorError>
+std::variant<std::unique_ptr<CoordinatorConnection>, CoordinatorSearchError>
 find_coordinator(const RegisterRequest& registration, const CoordinatorSearchOptions& search);
 
 } // namespace hpcml::agent

@@ -9,7 +9,7 @@
 
 #include "run/agent/stall_watch.hpp"
 #include "run/launch/output_relay.hpp"
-#include "run/store/store_activity.hpp"
+#include "run/store/shared_store_activity.hpp"
 
 namespace hpcml::agent {
 
@@ -19,7 +19,7 @@ public:
 
   /// `files`: of each local rank; `activity`: of the store that this agent serves; null: none.
   ProgressWatch(std::chrono::seconds limit, Time start, std::vector<std::string> files,
-                const store::StoreActivity* activity)
+                const store::SharedStoreActivity* activity)
       : x_stall(limit, start), x_files(std::move(files)), x_states(x_files.size()), x_activity(activity) {}
 
   /// Returns the event for the coordinator: the ranks became quiet, or busy again; nothing if unchanged.
@@ -31,7 +31,7 @@ private:
   StallWatch x_stall;
   std::vector<std::string> x_files;
   std::vector<std::string> x_states; ///< of the files when they were seen last
-  const store::StoreActivity* x_activity;
+  const store::SharedStoreActivity* x_activity;
 };
 
 } // namespace hpcml::agent

@@ -34,7 +34,7 @@ std::optional<unsigned> rank_of(const std::optional<failures::RankFailure>& fail
 
 WorkerGroup::WorkerGroup(const AgentRequest& request, const launch::RuntimeContext& context,
                          const Attempt& attempt, CoordinatorConnection& link, RunRecord* record,
-                         const store::StoreActivity* activity, StopReporter report_stop)
+                         const store::SharedStoreActivity* activity, StopReporter report_stop)
     : x_request(request), x_context(context), x_attempt(attempt), x_link(link), x_record(record),
       x_report_stop(std::move(report_stop)), x_started(Clock::now()) {
   if (!request.stall_timeout) return;

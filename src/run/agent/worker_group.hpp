@@ -10,14 +10,14 @@
 
 #include "run/agent/agent_request.hpp"
 #include "run/agent/link.hpp"
-#include "run/agent/node_faults.hpp"
+#include "run/agent/kernel_fault_monitor.hpp"
 #include "run/agent/progress_watch.hpp"
 #include "run/agent/run_record.hpp"
 #include "run/launch/launch_context.hpp"
 #include "run/launch/rank_observer.hpp"
 #include "run/launch/supervisor.hpp"
 #include "run/resolve/node_setup.hpp"
-#include "run/store/store_activity.hpp"
+#include "run/store/shared_store_activity.hpp"
 
 namespace hpcml::agent {
 
@@ -36,7 +36,7 @@ using MessageWriter = std::function<void(util::LogLevel, const std::string&)>;
 using StopReporter = std::function<void(const AgentCommand&, const MessageWriter&)>;
 
 /// What has come of the ranks of an attempt.
-struct WorkerResult {
+struct WorkerGroupResult {
   std::optional<AgentCommand> stop; ///< the order by which they were stopped
   std::optional<AgentCommand> end;  ///< the run's end, which came before theirs
   bool line_lost = false;           ///< the coordinator has gone
@@ -51,7 +51,7 @@ public:
   /// `record`: null where none is kept; `activity`: of the store that this agent serves, null where it does
   /// not.
   WorkerGroup(const AgentRequest& request, const launch::RuntimeContext& context, const Attempt& attempt,
-              CoordinatorConnection& link, RunRecord* record, const store::StoreActivity* activity,
+              CoordinatorConnection& link, RunRecord* record, const store::SharedStoreActivity* activity,
               StopReporter report_stop);
 
   int fd() const override { return receives_commands() ? x_link.fd() : -1; }
@@ -69,7 +69,7 @@ public:
   /// and which was last.
   void note_start_up(const launch::Supervisor& ranks);
 
-  const WorkerResult& result() const { return x_result; }
+  const WorkerGroupResult& result() const { return x_result; }
 
 private:
   /// After the last command, a lost connection is not reported.
@@ -96,8 +96,8 @@ private:
   std::optional<Time> x_keep_alive_at;     ///< also after the last order
   std::optional<ProgressWatch> x_progress; ///< if a stall is to be detected
   std::vector<RankPhaseEnded> x_begun;     ///< when each rank's process had begun
-  NodeFaults x_faults;
-  WorkerResult x_result;
+  KernelFaultMonitor x_faults;
+  WorkerGroupResult x_result;
 };
 
 } // namespace hpcml::agent

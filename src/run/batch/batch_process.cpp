@@ -21,7 +21,7 @@
 #include "run/batch/job_time.hpp"
 #include "run/batch/node_files.hpp"
 #include "run/batch/run_cause.hpp"
-#include "run/batch/saved_job.hpp"
+#include "run/batch/resubmission_record.hpp"
 #include "run/batch/script_environment.hpp"
 #include "run/batch/step_processes.hpp"
 
@@ -59,7 +59,7 @@ util::Status BatchProcess::set_up() {
   TRY(x_script, prepare_script_environment(x_request, x_job, x_env));
   if (!x_request.requeues && x_request.save_before.count() == 0) return util::Success{};
   if (x_job.command.size() < 2) return util::Success{};
-  const SavedJob kept{x_job.name,
+  const ResubmissionRecord kept{x_job.name,
                       x_job.first,
                       x_job.restarts - x_job.starts_here,
                       x_job.array_task,

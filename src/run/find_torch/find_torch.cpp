@@ -43,7 +43,7 @@ template <class T> std::optional<T> object_at(const std::string& bytes, std::siz
   return object;
 }
 
-std::vector<Elf64_Phdr> read_segments(const std::string& path, const FileView& files) {
+std::vector<Elf64_Phdr> read_segments(const std::string& path, const FileSystemView& files) {
   const auto head = files.read(path, 4096);
   const auto elf = head ? object_at<Elf64_Ehdr>(*head, 0) : std::nullopt;
   if (!elf || std::memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 || elf->e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -73,7 +73,7 @@ std::optional<std::size_t> offset_of_address(const std::vector<Elf64_Phdr>& segm
 
 /// Reads a 64-bit program of this machine's byte order; nothing where it is none or is cut short. A program
 /// that is linked statically needs nothing.
-std::optional<ElfNeeds> read_elf_needs(const std::string& path, const FileView& files) {
+std::optional<ElfNeeds> read_elf_needs(const std::string& path, const FileSystemView& files) {
   const auto segments = read_segments(path, files);
   if (segments.empty()) return std::nullopt;
   ElfNeeds needs;
@@ -110,7 +110,7 @@ using Kind = TorchLookupResult::Kind;
 
 constexpr std::size_t k_most_of_a_version_file = 16 << 10;
 
-class LiveFiles : public FileView {
+class LiveFiles : public FileSystemView {
 public:
   bool exists(const std::string& path) const override { return ::access(path.c_str(), F_OK) == 0; }
   bool runs(const std::string& path) const override {
@@ -178,7 +178,7 @@ std::optional<std::string> quoted_behind(const std::string& text, std::string_vi
 }
 
 /// Returns the torch that Python imports from `directory`, or nothing if Python searches the next one.
-std::optional<TorchLookupResult> torch_in(const std::string& directory, const FileView& files) {
+std::optional<TorchLookupResult> torch_in(const std::string& directory, const FileSystemView& files) {
   const auto package = directory + "/torch";
   const bool is_package = files.exists(package + "/__init__.py");
   if (is_package) {
@@ -210,7 +210,7 @@ std::optional<TorchLookupResult> noted_torch(const std::string& directory,
 
 TorchLookupResult torch_of_python(const std::string& program, const std::vector<std::string>& words,
                                   const util::EnvSnapshot& env, const std::string& cwd,
-                                  const FileView& files) {
+                                  const FileSystemView& files) {
   std::optional<TorchLookupResult> found;
   const auto options = read_import_options(words, env, cwd, files);
   const auto see = [&](const std::string& directory, const std::vector<std::string>* names) {
@@ -225,7 +225,7 @@ TorchLookupResult torch_of_python(const std::string& program, const std::vector<
 
 } // namespace
 
-std::optional<TorchLookupResult> torch_around(const std::string& directory, const FileView& files) {
+std::optional<TorchLookupResult> torch_around(const std::string& directory, const FileSystemView& files) {
   const auto parent = directory + "/..";
   if (const auto text = files.read(parent + "/version.py", k_most_of_a_version_file))
     if (const auto version = quoted_behind(*text, "__version__"))
@@ -242,7 +242,7 @@ std::optional<TorchLookupResult> torch_around(const std::string& directory, cons
 namespace {
 
 TorchLookupResult torch_of_program(const std::string& program, const util::EnvSnapshot& env,
-                                   const FileView& files) {
+                                   const FileSystemView& files) {
   const auto needs = read_elf_needs(program, files);
   if (!needs) return not_found(Kind::unknown, fmt::format("the libraries of {} cannot be read", program));
   std::string library;
@@ -279,7 +279,7 @@ bool is_shell(const std::string& program) {
 }
 
 std::optional<std::string> find_runnable(const std::string& name, const util::EnvSnapshot& env,
-                                         const std::string& cwd, const FileView& files) {
+                                         const std::string& cwd, const FileSystemView& files) {
   if (name.empty()) return std::nullopt;
   if (name.find('/') != std::string::npos) {
     auto path = absolute_path(name, cwd);
@@ -314,7 +314,7 @@ std::vector<std::string> interpreter_words(const std::string& head) {
 
 } // namespace
 
-const FileView& live_files() {
+const FileSystemView& live_files() {
   static const LiveFiles files;
   return files;
 }
@@ -390,7 +390,7 @@ std::optional<ProgramWords> read_shell_text(const std::string& text, const util:
 /// then first in PATH. The error is a clause about why the program is unknown.
 util::Result<ProgramWords> find_program_words(const std::vector<std::string>& outer_command,
                                               const util::EnvSnapshot& env, const std::string& cwd,
-                                              const FileView& files) {
+                                              const FileSystemView& files) {
   ProgramWords program{outer_command, env};
   if (const auto text = text_of_shell(outer_command))
     if (auto found = read_shell_text(*text, env)) program = std::move(*found);
@@ -417,7 +417,7 @@ util::Result<ProgramWords> find_program_words(const std::vector<std::string>& ou
 } // namespace
 
 TorchLookupResult find_torch(const std::vector<std::string>& command, const util::EnvSnapshot& env,
-                             const std::string& cwd, const FileView& files) {
+                             const std::string& cwd, const FileSystemView& files) {
   if (command.empty()) return not_found(Kind::unknown, "no command given");
   auto started = find_program_words(command, env, cwd, files);
   if (!started) return not_found(Kind::unknown, started.error().what);

@@ -12,9 +12,9 @@
 namespace hpcml::find_torch {
 
 /// The view of the file system that the search uses.
-class FileView {
+class FileSystemView {
 public:
-  virtual ~FileView() = default;
+  virtual ~FileSystemView() = default;
   /// True if the path exists, with links followed.
   virtual bool exists(const std::string& path) const = 0;
   /// True if the path is an executable file.
@@ -29,7 +29,7 @@ public:
 };
 
 /// This machine's files.
-const FileView& live_files();
+const FileSystemView& live_files();
 
 /// A release of torch.
 struct TorchVersion {
@@ -56,11 +56,11 @@ struct TorchLookupResult {
 
 /// Returns the version of torch near one of its libraries: in the package of pip, the LibTorch archive or
 /// the directories of conda.
-std::optional<TorchLookupResult> torch_around(const std::string& directory, const FileView& files);
+std::optional<TorchLookupResult> torch_around(const std::string& directory, const FileSystemView& files);
 
 /// Returns the torch that `command` imports or is linked with, in a rank's environment `env` and working
 /// directory `cwd`.
 TorchLookupResult find_torch(const std::vector<std::string>& command, const util::EnvSnapshot& env,
-                             const std::string& cwd, const FileView& files = live_files());
+                             const std::string& cwd, const FileSystemView& files = live_files());
 
 } // namespace hpcml::find_torch

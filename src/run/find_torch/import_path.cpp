@@ -38,7 +38,7 @@ struct Installation {
 };
 
 /// Returns the installation of the Python `program`, which is not in a virtual environment.
-Installation find_installation(const std::string& program, const FileView& files) {
+Installation find_installation(const std::string& program, const FileSystemView& files) {
   const auto real = follow_links(program, files);
   Installation found{util::directory_name(util::directory_name(real)), versioned_name(util::base_name(real))};
   if (found.prefix == "/") found.prefix.clear();
@@ -52,7 +52,7 @@ Installation find_installation(const std::string& program, const FileView& files
 
 class Walk {
 public:
-  Walk(const PythonImportOptions& options, const util::EnvSnapshot& env, const FileView& files,
+  Walk(const PythonImportOptions& options, const util::EnvSnapshot& env, const FileSystemView& files,
        const DirectoryVisitor& see)
       : x_options(options), x_env(env), x_files(files), x_see(see) {}
 
@@ -111,7 +111,7 @@ public:
 private:
   const PythonImportOptions& x_options;
   const util::EnvSnapshot& x_env;
-  const FileView& x_files;
+  const FileSystemView& x_files;
   const DirectoryVisitor& x_see;
 };
 
@@ -120,7 +120,7 @@ struct Virtual {
   std::string prefix, text;
 };
 
-std::optional<Virtual> find_virtual(const std::string& program, const FileView& files) {
+std::optional<Virtual> find_virtual(const std::string& program, const FileSystemView& files) {
   const auto directory = util::directory_name(program);
   for (const auto& prefix : {util::directory_name(directory), directory})
     if (auto text = files.read(prefix + "/pyvenv.cfg", k_most_of_a_text))
@@ -137,7 +137,7 @@ std::string name_of_virtual(const Virtual& environment) {
 }
 
 /// Visits the directories after PYTHONPATH; true once `walk` has found its target.
-bool visit_packages(Walk& walk, const std::string& program, const FileView& files, std::string& why) {
+bool visit_packages(Walk& walk, const std::string& program, const FileSystemView& files, std::string& why) {
   Installation base;
   if (const auto environment = find_virtual(program, files)) {
     Installation own{environment->prefix, name_of_virtual(*environment)};
@@ -169,7 +169,7 @@ std::string absolute_path(const std::string& path, const std::string& directory)
   return path.starts_with("/") ? path : directory + (path.empty() ? "" : "/" + path);
 }
 
-std::string follow_links(std::string path, const FileView& files) {
+std::string follow_links(std::string path, const FileSystemView& files) {
   for (int depth = 0; depth < 16; ++depth) {
     const auto target = files.link(path);
     if (!target) break;
@@ -179,7 +179,7 @@ std::string follow_links(std::string path, const FileView& files) {
 }
 
 PythonImportOptions read_import_options(const std::vector<std::string>& words, const util::EnvSnapshot& env,
-                                        const std::string& cwd, const FileView& files) {
+                                        const std::string& cwd, const FileSystemView& files) {
   PythonImportOptions options;
   bool safe = false;
   std::optional<std::string> script;
@@ -215,7 +215,7 @@ PythonImportOptions read_import_options(const std::vector<std::string>& words, c
 
 std::string visit_import_directories(const std::string& program, const PythonImportOptions& options,
                                      const util::EnvSnapshot& env, const std::string& cwd,
-                                     const FileView& files, const DirectoryVisitor& see) {
+                                     const FileSystemView& files, const DirectoryVisitor& see) {
   Walk walk(options, env, files, see);
   std::string why;
   if (options.own_path && walk.visit(*options.own_path)) return why;

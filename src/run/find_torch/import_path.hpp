@@ -23,7 +23,7 @@ struct PythonImportOptions {
 
 /// Parses the arguments of `python`; variables in `env` can have the effect of -P, -s and -E.
 PythonImportOptions read_import_options(const std::vector<std::string>& words, const util::EnvSnapshot& env,
-                                        const std::string& cwd, const FileView& files);
+                                        const std::string& cwd, const FileSystemView& files);
 
 /// Visits one directory; true ends the walk. A package directory without a match is visited again with its
 /// names, which can refer to packages elsewhere.
@@ -34,12 +34,12 @@ using DirectoryVisitor =
 std::string absolute_path(const std::string& path, const std::string& directory);
 
 /// Returns the target of a chain of links, with the directories as written.
-std::string follow_links(std::string path, const FileView& files);
+std::string follow_links(std::string path, const FileSystemView& files);
 
 /// Calls `see` with each directory until it returns true. `program` is the absolute path of the Python.
 /// Returns an empty text, or why not all directories are known.
 std::string visit_import_directories(const std::string& program, const PythonImportOptions& options,
                                      const util::EnvSnapshot& env, const std::string& cwd,
-                                     const FileView& files, const DirectoryVisitor& see);
+                                     const FileSystemView& files, const DirectoryVisitor& see);
 
 } // namespace hpcml::find_torch

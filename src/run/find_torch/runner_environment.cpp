@@ -41,7 +41,7 @@ bool has_any(const std::vector<std::string>& words, std::initializer_list<std::s
 /// Returns the nearest of `directory` and the directories above it that has one of these entries.
 std::optional<std::string> directory_with(std::string directory,
                                           std::initializer_list<std::string_view> entries,
-                                          const FileView& files) {
+                                          const FileSystemView& files) {
   for (; directory.size() > 1; directory = util::directory_name(directory))
     for (const auto entry : entries)
       if (files.exists(fmt::format("{}/{}", directory, entry))) return directory;
@@ -49,7 +49,7 @@ std::optional<std::string> directory_with(std::string directory,
 }
 
 Result<std::string> existing_environment(const std::string& runner, const std::string& prefix,
-                                         const FileView& files) {
+                                         const FileSystemView& files) {
   if (files.exists(prefix + "/bin/python")) return prefix;
   return Error{fmt::format("'{}' has no Python environment in '{}'", runner, prefix)};
 }
@@ -59,7 +59,7 @@ Error unknown_environment(const std::string& runner, const std::string& why) {
 }
 
 Result<std::string> environment_of_uv(const std::vector<std::string>& words, const util::EnvSnapshot& env,
-                                      const std::string& cwd, const FileView& files) {
+                                      const std::string& cwd, const FileSystemView& files) {
   if (has_any(words, {"--with", "--with-editable", "--with-requirements", "--isolated", "--no-project", "-p",
                       "--python", "--active", "--script", "-s"}))
     return unknown_environment("uv", "its options change it");
@@ -77,7 +77,7 @@ Result<std::string> environment_of_uv(const std::vector<std::string>& words, con
 
 Result<std::string> environment_of_pixi(const std::vector<std::string>& words,
                                         const util::EnvSnapshot& /*env*/, const std::string& cwd,
-                                        const FileView& files) {
+                                        const FileSystemView& files) {
   const auto manifest = value_of(words, {"--manifest-path"});
   auto start = cwd;
   if (manifest) {
@@ -91,7 +91,7 @@ Result<std::string> environment_of_pixi(const std::vector<std::string>& words,
 }
 
 Result<std::string> environment_of_poetry(const std::vector<std::string>& words, const util::EnvSnapshot& env,
-                                          const std::string& cwd, const FileView& files) {
+                                          const std::string& cwd, const FileSystemView& files) {
   if (const auto active = env.get_or("VIRTUAL_ENV", ""); !active.empty())
     return existing_environment("poetry", active, files);
   const auto start =
@@ -118,7 +118,7 @@ std::vector<std::string> conda_directories(const std::string& runner, const util
 }
 
 Result<std::string> environment_of_conda(const std::vector<std::string>& words, const util::EnvSnapshot& env,
-                                         const std::string& cwd, const FileView& files) {
+                                         const std::string& cwd, const FileSystemView& files) {
   const auto runner = util::base_name(words[0]);
   if (const auto prefix = value_of(words, {"-p", "--prefix"}))
     return existing_environment(runner, absolute_path(*prefix, cwd), files);
@@ -137,7 +137,7 @@ Result<std::string> environment_of_conda(const std::vector<std::string>& words, 
 
 /// Returns the installed version that pyenv means by "3.11.9" or "3.11".
 std::optional<std::string> installed_version(const std::string& root, const std::string& version,
-                                             const FileView& files) {
+                                             const FileSystemView& files) {
   const auto versions = root + "/versions";
   if (files.exists(versions + "/" + version + "/bin/python")) return version;
   std::optional<std::string> newest;
@@ -157,7 +157,7 @@ std::optional<std::string> installed_version(const std::string& root, const std:
 struct Runner {
   std::string_view name;
   Result<std::string> (*find)(const std::vector<std::string>& words, const util::EnvSnapshot& env,
-                              const std::string& cwd, const FileView& files);
+                              const std::string& cwd, const FileSystemView& files);
 };
 
 constexpr Runner k_runners[] = {{"uv", environment_of_uv},
@@ -174,7 +174,7 @@ Error unknown_program(const std::string& starter) {
 
 Result<std::string> find_runner_environment(const std::vector<std::string>& words,
                                             const util::EnvSnapshot& env, const std::string& cwd,
-                                            const FileView& files) {
+                                            const FileSystemView& files) {
   const auto runner = util::base_name(words.at(0));
   for (const auto& [name, find] : k_runners)
     if (runner == name) return find(words, env, cwd, files);
@@ -182,7 +182,7 @@ Result<std::string> find_runner_environment(const std::vector<std::string>& word
 }
 
 Result<std::string> follow_pyenv_shim(const std::string& shim, const util::EnvSnapshot& env,
-                                      const std::string& cwd, const FileView& files) {
+                                      const std::string& cwd, const FileSystemView& files) {
   const auto directory = util::directory_name(shim);
   if (!directory.ends_with("/shims")) return shim;
   const auto text = files.read(shim, k_most_of_a_name_file).value_or("");

@@ -18,11 +18,11 @@ util::Error unknown_program(const std::string& starter);
 /// activates. `words`: the runner and its options. The error contains why it is unknown, as a clause.
 util::Result<std::string> find_runner_environment(const std::vector<std::string>& words,
                                                   const util::EnvSnapshot& env, const std::string& cwd,
-                                                  const FileView& files);
+                                                  const FileSystemView& files);
 
 /// Returns the program that a shim of pyenv starts; `shim` itself if it is another program. The error
 /// contains why the program is unknown, as a clause.
 util::Result<std::string> follow_pyenv_shim(const std::string& shim, const util::EnvSnapshot& env,
-                                            const std::string& cwd, const FileView& files);
+                                            const std::string& cwd, const FileSystemView& files);
 
 } // namespace hpcml::find_torch

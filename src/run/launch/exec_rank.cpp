@@ -158,7 +158,7 @@ LauncherFailure exec_command(const std::vector<std::string>& command, const util
 }
 
 int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContext& context,
-              store::StoreActivity* activity) {
+              store::SharedStoreActivity* activity) {
   report_warnings(setup, context.host);
   apply_limits(setup.node->limits);
   if (const auto bound = bind_rank(setup); !bound) {

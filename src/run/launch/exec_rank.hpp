@@ -10,7 +10,7 @@
 #include "run/launch/launch_context.hpp"
 #include "run/launch/launcher_failure.hpp"
 #include "run/resolve/rank_setup.hpp"
-#include "run/store/store_activity.hpp"
+#include "run/store/shared_store_activity.hpp"
 
 namespace hpcml::launch {
 
@@ -27,6 +27,6 @@ LauncherFailure exec_command(const std::vector<std::string>& command, const util
 /// Binds, checks, joins the rendezvous, reports and execs the program of a rank. `activity` is touched after
 /// the rendezvous. Returns only on failure, with the exit code.
 int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContext& context,
-              store::StoreActivity* activity = nullptr);
+              store::SharedStoreActivity* activity = nullptr);
 
 } // namespace hpcml::launch

@@ -81,9 +81,9 @@ int perform(const LaunchRequest& request, const RuntimeContext& context, const R
   if (!starts)
     return save_signal == 0 ? become()
                             : run_handing_on(save_signal, location_of(layout, context.host), become);
-  Outcome outcome;
+  LaunchOutcome outcome;
   {
-    store::StoreActivity connected;
+    store::SharedStoreActivity connected;
     const auto store = serve_started_ranks(node, request, context, &connected);
     Supervisor supervisor(request, context, node);
     if (store) supervisor.join_at(store->pid);

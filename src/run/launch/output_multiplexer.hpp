@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/failures/world_report_finder.hpp"
+#include "core/failures/world_size_one_detector.hpp"
 #include "core/util/result.hpp"
 #include "run/launch/last_lines.hpp"
 #include "run/launch/output_files.hpp"
@@ -78,7 +78,7 @@ private:
   struct Source {
     OutputRoute route{};
     LastLines words{}; ///< of standard error
-    failures::WorldReportFinder world{};
+    failures::WorldSizeOneDetector world{};
     int fd = -1;
     std::size_t bytes = 0;      ///< read in total
     std::size_t last_piece = 0; ///< read last

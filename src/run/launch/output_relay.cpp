@@ -154,11 +154,11 @@ void OutputRelay::check_world_reports() {
   const auto reports = x_out.world_reports() + (x_err ? x_err->world_reports() : 0);
   if (reports == x_world_reports || x_worlds_reported) return;
   x_world_reports = reports;
-  WorldEvidence evidence;
+  SeparateWorldsEvidence evidence;
   evidence.world_size = x_node->world.layout.world_size;
   evidence.local_ranks = rank_count();
   evidence.reporting = ranks_in_worlds_of_one();
-  if (!expects_one_world(*x_node, x_request) || check_worlds(evidence) != WorldFault::separate) return;
+  if (!expects_one_world(*x_node, x_request) || check_worlds(evidence) != SeparateWorldsResult::separate) return;
   print_line(util::LogLevel::error, util::error_text(describe_separate_worlds(evidence)));
   x_worlds_reported = true;
 }

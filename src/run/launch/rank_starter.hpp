@@ -13,7 +13,7 @@
 #include "run/launch/launch_context.hpp"
 #include "run/launch/rank_process.hpp"
 #include "run/resolve/rank_setup.hpp"
-#include "run/store/store_activity.hpp"
+#include "run/store/shared_store_activity.hpp"
 
 namespace hpcml::launch {
 
@@ -26,7 +26,7 @@ struct RankStartContext {
   rlimit files{};     ///< descriptors that a rank may open
   std::string mark{}; ///< of this launch, for its guard
   int input = -1;     ///< standard input of the first rank; the others have none
-  std::vector<std::unique_ptr<store::StoreActivity>>
+  std::vector<std::unique_ptr<store::SharedStoreActivity>>
       activity{}; ///< of each rank, if its rendezvous is observed
 };
 

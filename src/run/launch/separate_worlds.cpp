@@ -43,13 +43,13 @@ constexpr milliseconds k_longest_wait{30000};
 constexpr std::chrono::seconds k_answer_timeout{2};
 
 /// What the store has seen of the programs; nothing if it does not answer.
-std::optional<WorldEvidence> ask_store(const std::string& address, std::uint16_t port, const World& world,
+std::optional<SeparateWorldsEvidence> ask_store(const std::string& address, std::uint16_t port, const World& world,
                                        const std::optional<store::Credentials>& credentials) {
   if (!credentials) return std::nullopt;
   const auto answer = query_stores({{address, port}}, *credentials, k_answer_timeout);
   const auto* report = std::get_if<store::StoreReport>(&answer);
   if (report == nullptr) return std::nullopt;
-  WorldEvidence evidence;
+  SeparateWorldsEvidence evidence;
   evidence.world_size = world.layout.world_size;
   evidence.serves_store = true;
   // A program that has disconnected may have sent no rank, but it has set a key.
@@ -94,9 +94,9 @@ int watch_world(pid_t program, const std::string& address, std::uint16_t port, c
     const auto evidence = ask_store(address, port, world, find_rank_credentials(world));
     if (failed || !evidence || evidence->seen.joined) return 0;
     const auto fault = check_worlds(*evidence);
-    if (fault == WorldFault::separate) util::log_error(describe_separate_worlds(*evidence));
-    if (fault == WorldFault::not_connected && ended) report_not_connected(world.layout.world_size);
-    if (ended || fault == WorldFault::separate) return 0;
+    if (fault == SeparateWorldsResult::separate) util::log_error(describe_separate_worlds(*evidence));
+    if (fault == SeparateWorldsResult::not_connected && ended) report_not_connected(world.layout.world_size);
+    if (ended || fault == SeparateWorldsResult::separate) return 0;
   }
 }
 
@@ -111,10 +111,10 @@ bool expects_connections(const std::shared_ptr<const NodeSetup>& node, const Lau
   return expects_one_world(*node, request) && node->store.own;
 }
 
-std::optional<WorldEvidence> find_world_evidence(const std::shared_ptr<const NodeSetup>& node,
+std::optional<SeparateWorldsEvidence> find_world_evidence(const std::shared_ptr<const NodeSetup>& node,
                                                  const LaunchRequest& request, const Supervisor& ranks) {
   if (!expects_one_world(*node, request) || !ranks.all_succeeded()) return std::nullopt;
-  WorldEvidence evidence;
+  SeparateWorldsEvidence evidence;
   evidence.world_size = node->world.layout.world_size;
   evidence.local_ranks = node->world.layout.local_world_size;
   evidence.reporting = ranks.output().ranks_in_worlds_of_one();
@@ -123,16 +123,16 @@ std::optional<WorldEvidence> find_world_evidence(const std::shared_ptr<const Nod
   return evidence;
 }
 
-bool report_separate_worlds(WorldEvidence evidence, const store::StoreActivity* activity) {
+bool report_separate_worlds(SeparateWorldsEvidence evidence, const store::SharedStoreActivity* activity) {
   evidence.serves_store = evidence.serves_store && activity != nullptr;
   if (activity != nullptr) {
-    evidence.connected = activity->last() != store::StoreActivity::Time{};
+    evidence.connected = activity->last() != store::SharedStoreActivity::Time{};
     evidence.seen = activity->worlds();
   }
   switch (check_worlds(evidence)) {
-  case WorldFault::none: return false;
-  case WorldFault::not_connected: report_not_connected(evidence.world_size); return false;
-  case WorldFault::separate: break;
+  case SeparateWorldsResult::none: return false;
+  case SeparateWorldsResult::not_connected: report_not_connected(evidence.world_size); return false;
+  case SeparateWorldsResult::separate: break;
   }
   if (!evidence.is_reported) util::log_error(describe_separate_worlds(evidence));
   return true;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "run/launch/world_evidence.hpp"
+#include "run/launch/separate_worlds_evidence.hpp"
 #include "run/resolve/rank_setup.hpp"
 
 namespace hpcml::launch {
@@ -22,13 +22,13 @@ bool expects_connections(const std::shared_ptr<const NodeSetup>& node, const Lau
 
 /// What the output of these ranks shows; nothing if they are not to form one world, or did not all exit with
 /// 0.
-std::optional<WorldEvidence> find_world_evidence(const std::shared_ptr<const NodeSetup>& node,
+std::optional<SeparateWorldsEvidence> find_world_evidence(const std::shared_ptr<const NodeSetup>& node,
                                                  const LaunchRequest& request, const Supervisor& ranks);
 
 /// Reports on standard error if the ranks did not train together. Returns true if programs were part of a
 /// world of 1, which is an error; if they did nothing that shows a world, it is a warning. `activity`: of the
 /// store that a child of this process serves; null if there is none.
-bool report_separate_worlds(WorldEvidence evidence, const store::StoreActivity* activity);
+bool report_separate_worlds(SeparateWorldsEvidence evidence, const store::SharedStoreActivity* activity);
 
 /// In rank 0's process that is about to become its program: leaves a process that asks the store and reports
 /// on standard error that programs have set up worlds of 1, or, when the program ends, that none has

@@ -37,7 +37,7 @@ StoreServiceRequest order_of(const World& world, const RuntimeContext& context,
 }
 
 util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& node,
-                                     const RuntimeContext& context, store::StoreActivity* activity,
+                                     const RuntimeContext& context, store::SharedStoreActivity* activity,
                                      bool stays_for_others) {
   const World& world = node->world;
   auto ports = ports_of(world);
@@ -56,7 +56,7 @@ util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& nod
 
 std::optional<StoreChild> serve_started_ranks(const std::shared_ptr<NodeSetup>& node,
                                               const LaunchRequest& request, const RuntimeContext& context,
-                                              store::StoreActivity* activity) {
+                                              store::SharedStoreActivity* activity) {
   const World& world = node->world;
   node->env.unset(k_store_variable); // it may name the store of another step
   if (world.layout.node_rank != 0 || !needs_rendezvous(world, request)) return std::nullopt;

@@ -225,13 +225,13 @@ std::string StopPolicy::describe_signal() const {
   return x_forwarded != 0 && signal == x_forwarded ? ", the signal that hpcml launch received" : "";
 }
 
-Outcome StopPolicy::outcome_of_request() const {
+LaunchOutcome StopPolicy::outcome_of_request() const {
   return {128 + x_end_request.signal, x_end_request.signal, x_stopped};
 }
 
-Outcome StopPolicy::outcome(bool output_failed) const {
+LaunchOutcome StopPolicy::outcome(bool output_failed) const {
   const auto requested = outcome_of_request();
-  Outcome outcome{0, 0, x_stopped};
+  LaunchOutcome outcome{0, 0, x_stopped};
   if (x_stopped && is_ending()) outcome = requested;
   if (x_failure) {
     const int status = x_failure->status;
@@ -245,7 +245,7 @@ Outcome StopPolicy::outcome(bool output_failed) const {
   return outcome;
 }
 
-RunResult StopPolicy::run_result(const Outcome& outcome, model::FailureClass of_rank) const {
+RunResult StopPolicy::run_result(const LaunchOutcome& outcome, model::FailureClass of_rank) const {
   auto failure = x_store_lost ? std::optional(model::FailureClass::launcher) : std::nullopt;
   if (x_failure && outcome.signal == 0) failure = of_rank;
   return {.code = outcome.code, .signal = outcome.signal, .save_requested = x_saving, .failure = failure};

@@ -39,11 +39,11 @@ constexpr auto k_same_request = std::chrono::milliseconds(250);
 constexpr auto k_after_kill = std::chrono::seconds(2);
 
 /// Result of the ranks of a node.
-struct Outcome {
+struct LaunchOutcome {
   int code = 0;   ///< 0, or the code of the rank that failed first
   int signal = 0; ///< the signal that launch received and its ranks ended by: launch should end by it as well
   bool stopped = false; ///< their observer stopped them
-  bool operator==(const Outcome&) const = default;
+  bool operator==(const LaunchOutcome&) const = default;
 };
 
 /// What differs between launches.
@@ -133,11 +133,11 @@ public:
   /// Returns a clause for the report if that rank ended by a signal to launch; else empty.
   std::string describe_signal() const;
   /// Returns the result. `output_failed`: what the ranks wrote could not be written.
-  Outcome outcome(bool output_failed) const;
+  LaunchOutcome outcome(bool output_failed) const;
   /// Returns the result of a launch that ends as it was requested to.
-  Outcome outcome_of_request() const;
+  LaunchOutcome outcome_of_request() const;
   /// Returns the facts for the class of this result. `of_rank`: the class of the failure of `failed_rank`.
-  RunResult run_result(const Outcome& outcome, model::FailureClass of_rank) const;
+  RunResult run_result(const LaunchOutcome& outcome, model::FailureClass of_rank) const;
 
 private:
   using Kind = StopAction::Kind;

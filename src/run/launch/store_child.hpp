@@ -12,7 +12,7 @@
 #include "run/store/listen.hpp"
 #include "run/store/rendezvous_service.hpp"
 #include "run/store/session_gate.hpp"
-#include "run/store/store_activity.hpp"
+#include "run/store/shared_store_activity.hpp"
 
 namespace hpcml::launch {
 
@@ -22,7 +22,7 @@ struct StoreServiceRequest {
   store::SessionGateOptions gate;           ///< which clients may use hpcml's messages
   std::vector<std::string> addresses;       ///< numeric; none: all of this node's
   std::vector<std::uint16_t> ports;         ///< the first that is free; 0: any
-  store::StoreActivity* activity = nullptr; ///< activity of the programs; null: not recorded
+  store::SharedStoreActivity* activity = nullptr; ///< activity of the programs; null: not recorded
   bool stays_for_others = false; ///< the process continues while programs of other nodes are connected
 };
 

@@ -34,7 +34,7 @@ Supervisor::Supervisor(const LaunchRequest& request, const RuntimeContext& conte
     for (const pid_t child : oversight->spared) x_groups.spare(child);
     x_groups.guard().remove_on_exit(oversight->directory);
     for (unsigned i = 0; i < layout().local_world_size; ++i)
-      x_start.activity.push_back(std::make_unique<store::StoreActivity>());
+      x_start.activity.push_back(std::make_unique<store::SharedStoreActivity>());
   }
   ::signal(SIGPIPE, SIG_IGN);
   // What loses its parent in a rank's group comes to us: its end is an event then, and it stays no zombie.
@@ -248,7 +248,7 @@ void Supervisor::give_up_groups() {
     perform(x_policy.on_group_ended(index, x_groups.any_left(), Clock::now()));
 }
 
-Outcome Supervisor::run() {
+LaunchOutcome Supervisor::run() {
   const auto started = start();
   if (!started) {
     finish();

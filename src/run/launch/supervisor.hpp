@@ -31,13 +31,13 @@ public:
   Supervisor& operator=(const Supervisor&) = delete;
 
   /// Starts every rank and waits for all of them.
-  Outcome run();
+  LaunchOutcome run();
 
   /// Sets the child process that serves the ranks' store: if it exits first, the ranks are stopped.
   void join_at(pid_t store);
   /// After `run`: if all ranks succeeded, notifies the child by `part` (`StoreChild`) and waits until it
   /// exits, while programs of other nodes need the store. A signal ends the wait.
-  Outcome part_from_store(const Outcome& ended, int part);
+  LaunchOutcome part_from_store(const LaunchOutcome& ended, int part);
   /// True if that child has exited, so that another process may have its number.
   bool has_lost_store() const { return x_groups.ended_spared(x_store.pid).has_value(); }
 
@@ -71,7 +71,7 @@ private:
   };
 
   RankObserver* observer() const { return x_oversight ? x_oversight->overseer : nullptr; }
-  const slurm::StepLayout& layout() const { return x_start.node->world.layout; }
+  const slurm::StepTaskPosition& layout() const { return x_start.node->world.layout; }
   util::Status prepare();
   util::Status start();
   util::Status take_started(const RankProcess& process);
@@ -93,10 +93,10 @@ private:
   void report_kill(int signal);
   void give_up_groups();
 
-  Outcome finish();
+  LaunchOutcome finish();
   bool write_rest();
-  void report_failure_of_ranks(const Outcome& outcome);
-  void report_class_of(const Outcome& outcome);
+  void report_failure_of_ranks(const LaunchOutcome& outcome);
+  void report_class_of(const LaunchOutcome& outcome);
   RankLocation location_of_rank(const RankProcess& process) const;
   failures::RankFailure first_failure(const RankProcess& process) const;
   std::string describe_failure(const RankProcess& process) const;

@@ -69,7 +69,7 @@ bool Supervisor::write_rest() {
   return !x_policy.is_drain_given_up();
 }
 
-void Supervisor::report_class_of(const Outcome& outcome) {
+void Supervisor::report_class_of(const LaunchOutcome& outcome) {
   // Only the first node asks Slurm: at the end of a large job, all nodes would ask at the same time.
   if (layout().node_rank != 0 && outcome.code == 128 + SIGTERM) return;
   const auto index = x_policy.failed_rank();
@@ -83,7 +83,7 @@ void Supervisor::report_class_of(const Outcome& outcome) {
 }
 
 /// Unless the observer does.
-void Supervisor::report_failure_of_ranks(const Outcome& outcome) {
+void Supervisor::report_failure_of_ranks(const LaunchOutcome& outcome) {
   const auto& context = x_start.context;
   LauncherFailure failure{outcome.code, {}, {}, {}, context.host};
   if (const auto index = x_policy.failed_rank()) {
@@ -101,7 +101,7 @@ void Supervisor::report_failure_of_ranks(const Outcome& outcome) {
     print_line(util::LogLevel::error, written.error().what);
 }
 
-Outcome Supervisor::finish() {
+LaunchOutcome Supervisor::finish() {
   x_policy.on_drain(Clock::now());
   for (bool more = true; more && !x_policy.is_drain_given_up();) {
     more = x_output.read_rest();
@@ -120,7 +120,7 @@ Outcome Supervisor::finish() {
   return x_policy.outcome(!fault.empty());
 }
 
-Outcome Supervisor::part_from_store(const Outcome& ended, int part) {
+LaunchOutcome Supervisor::part_from_store(const LaunchOutcome& ended, int part) {
   if (ended.code != 0 || ended.stopped || x_policy.is_ending()) return ended;
   if (::eventfd_write(part, 1) != 0) return ended;
   for (;;) {

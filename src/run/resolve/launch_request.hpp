@@ -50,7 +50,7 @@ struct LaunchRequest {
   model::Backend backend = model::Backend::automatic;
   bool container = false;   ///< the command enters a container
   std::string partition;    ///< empty: SLURM_JOB_PARTITION
-  plan::ScriptJobFacts job; ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS
+  plan::JobFactsFromScript job; ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS
   model::RankSettings rank_settings;          ///< the requested values, which the ranks receive unchanged
   std::optional<unsigned> processes_per_node; ///< start and supervise this many ranks here
   std::optional<unsigned> master_port;

@@ -128,7 +128,7 @@ util::Status put_in_order(const LaunchRequest& request, const NodeView& node, Vi
                           std::vector<model::GpuLocality>& places, std::vector<std::string>& warnings) {
   const auto& order = request.rank_order;
   if (order.kind == model::GpuOrderKind::gpu || visible.entries.empty()) return util::Success{};
-  std::vector<topo::GpuOrderKey> gpus;
+  std::vector<topo::RankGpuOrderKey> gpus;
   std::map<unsigned, unsigned> numbers; // of the node -> of the step
   for (unsigned i = 0; i < places.size(); ++i) {
     gpus.push_back({i, topo::lowest_cpu(node.cpus, places[i]).value_or(0)});

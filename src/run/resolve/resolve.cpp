@@ -64,7 +64,7 @@ StoreSelection select_store(const LaunchRequest& request, const std::shared_ptr<
   return selection;
 }
 
-bool is_same(const slurm::StepLayout& a, const slurm::StepLayout& b) {
+bool is_same(const slurm::StepTaskPosition& a, const slurm::StepTaskPosition& b) {
   return a.rank == b.rank && a.local_rank == b.local_rank && a.world_size == b.world_size &&
          a.local_world_size == b.local_world_size && a.node_rank == b.node_rank && a.nodes == b.nodes &&
          a.tasks_per_node == b.tasks_per_node;

@@ -59,18 +59,18 @@ std::optional<model::LauncherRule> launcher_of_task(const LaunchRequest& request
   return std::nullopt;
 }
 
-std::optional<std::string> first_node(const slurm::StepLayout& layout, const util::EnvSnapshot& env,
-                                      const NodeQueries& queries, FirstNodeRule first, bool of_component) {
-  if ((first == FirstNodeRule::of_tasks ? layout.rank : layout.node_rank) == 0) return layout.host;
+std::optional<std::string> first_node(const slurm::StepTaskPosition& layout, const util::EnvSnapshot& env,
+                                      const NodeQueries& queries, RankZeroNodeRule first, bool of_component) {
+  if ((first == RankZeroNodeRule::of_tasks ? layout.rank : layout.node_rank) == 0) return layout.host;
   if (of_component) return std::nullopt; // the list of nodes may look right, and be in another order
-  if (first == FirstNodeRule::of_nodes)
+  if (first == RankZeroNodeRule::of_nodes)
     return layout.numbered ? std::optional(layout.nodes.front()) : std::nullopt;
   const auto file = env.get_or("SLURM_HOSTFILE", "");
   return slurm::node_of_first_rank(env, layout, file.empty() ? std::string() : queries.text_of_file(file));
 }
 
 Result<TaskPlace> place_in_step(const util::EnvSnapshot& env, const NodeQueries& queries,
-                                slurm::StepLayout layout, FirstNodeRule first, bool of_component) {
+                                slurm::StepTaskPosition layout, RankZeroNodeRule first, bool of_component) {
   TaskPlace place{std::move(layout), slurm::read_step_identity(env), {}};
   const auto& front = place.layout.nodes.front();
   if (place.layout.rank == 0 && place.layout.host != front && place.layout.numbered &&
@@ -90,14 +90,14 @@ Result<TaskPlace> place_in_step(const util::EnvSnapshot& env, const NodeQueries&
   if (!nodes) return slurm::unknown_first_node(env, place.layout, nodes.error().what);
   // In a heterogeneous job Slurm is asked for the first component only.
   if (of_component || !place.layout.numbered) TRY_DONE(slurm::take_step_nodes(*nodes, place.layout));
-  place.first_node = first == FirstNodeRule::of_tasks ? nodes->first : nodes->names.front();
+  place.first_node = first == RankZeroNodeRule::of_tasks ? nodes->first : nodes->names.front();
   return place;
 }
 
 /// The launcher has made no other world: its numbers are the step's, as with srun --mpi=pmix. An agent for
 /// each node, started by srun, has its own step: of as many tasks as its ranks, it may be.
 bool agrees_with(const util::EnvSnapshot& env, const model::LauncherRule& rule,
-                 const slurm::StepLayout& layout) {
+                 const slurm::StepTaskPosition& layout) {
   const auto is = [&](const std::string& name, unsigned number) {
     return env.get_or(name, "") == std::to_string(number);
   };
@@ -145,7 +145,7 @@ bool in_task(const LaunchRequest& request, const ProcessContext& environment) {
 }
 
 Result<TaskPlace> find_task_place(const LaunchRequest& request, const ProcessContext& environment,
-                                  const NodeQueries& queries, FirstNodeRule first) {
+                                  const NodeQueries& queries, RankZeroNodeRule first) {
   const auto starter = starter_of(environment);
   const auto rule = launcher_of_task(request, environment.env, starter);
   if (starter != TaskStarter::script && slurm::in_step_task(environment.env)) {

@@ -14,14 +14,14 @@ namespace hpcml::launch {
 
 /// The place of a task, and what distinguishes its start from others.
 struct TaskPlace {
-  slurm::StepLayout layout;
+  slurm::StepTaskPosition layout;
   slurm::StepIdentity identity;
   std::string first_node;   ///< of the first task, or of node 0
   bool by_launcher = false; ///< an MPI launcher has started it, not srun
 };
 
 /// Which node is looked for.
-enum class FirstNodeRule {
+enum class RankZeroNodeRule {
   of_tasks, ///< where task 0 is
   of_nodes, ///< node 0: there rank 0 is where a task of each node starts the ranks
 };
@@ -35,6 +35,6 @@ bool in_task(const LaunchRequest& request, const ProcessContext& environment);
 /// Returns the place in Slurm's step, unless a launcher inside it forms another world (ibrun starts one task
 /// per node by srun). Asks Slurm if the variables are not sufficient.
 util::Result<TaskPlace> find_task_place(const LaunchRequest& request, const ProcessContext& environment,
-                                        const NodeQueries& queries, FirstNodeRule first);
+                                        const NodeQueries& queries, RankZeroNodeRule first);
 
 } // namespace hpcml::launch

@@ -68,7 +68,7 @@ util::Status set_channel(const LaunchRequest& request, const NodeQueries& querie
 
 Result<World> find_task_world(const LaunchRequest& request, const ProcessContext& environment,
                               const NodeQueries& queries) {
-  TRY(auto place, find_task_place(request, environment, queries, FirstNodeRule::of_tasks));
+  TRY(auto place, find_task_place(request, environment, queries, RankZeroNodeRule::of_tasks));
   World world = world_of_place(std::move(place));
   TRY_DONE(set_rendezvous_point(request, environment, world));
   TRY_DONE(agree_with_environment(environment, queries, world, false));
@@ -83,7 +83,7 @@ Result<World> find_spawn_world(const LaunchRequest& request, const ProcessContex
   world.layout.host = environment.host;
   if (in_task(request, environment)) {
     // The ranks are counted along the nodes, however the tasks are.
-    TRY(auto task, find_task_place(request, environment, queries, FirstNodeRule::of_nodes));
+    TRY(auto task, find_task_place(request, environment, queries, RankZeroNodeRule::of_nodes));
     if (task.layout.local_world_size != 1)
       return Error{
           fmt::format("--nproc-per-node starts the ranks of a node, but this step has {} tasks on this node",

@@ -17,7 +17,7 @@
 namespace hpcml::launch {
 
 /// Facts from the agent that starts the ranks, in addition to their places: torchrun's contract.
-struct AgentFacts {
+struct TorchelasticFacts {
   unsigned restarts = 0; ///< how often all ranks were started again since one failed
   unsigned max_restarts = 0;
   std::string run_id;
@@ -30,7 +30,7 @@ struct AgentFacts {
 
 /// Place of one rank, and the rendezvous endpoint of all.
 struct World {
-  slurm::StepLayout layout;
+  slurm::StepTaskPosition layout;
   slurm::StepIdentity identity;
   bool in_job = false;      ///< started by Slurm or the site's launcher; false: this machine alone
   bool by_launcher = false; ///< an MPI launcher has started the task, not srun
@@ -38,12 +38,12 @@ struct World {
   std::string address;      ///< MASTER_ADDR
   unsigned port = 0;        ///< MASTER_PORT
   bool port_given = false;  ///< it was asked for: by a flag, or by MASTER_PORT
-  std::optional<AgentFacts> agent = {}; ///< where one has started the rank
+  std::optional<TorchelasticFacts> agent = {}; ///< where one has started the rank
   JobChannelKey channel = {};           ///< by which the launchers of its ranks trust each other
 };
 
 /// Returns the place of the layout's rank, for messages.
-inline RankLocation location_of(const slurm::StepLayout& layout, const std::string& host) {
+inline RankLocation location_of(const slurm::StepTaskPosition& layout, const std::string& host) {
   return {layout.rank, layout.world_size, host, static_cast<int>(layout.local_rank)};
 }
 

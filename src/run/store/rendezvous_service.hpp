@@ -12,7 +12,7 @@
 
 #include "run/store/rank_registry.hpp"
 #include "run/store/server.hpp"
-#include "run/store/store_activity.hpp"
+#include "run/store/shared_store_activity.hpp"
 #include "run/store/store_watch.hpp"
 
 namespace hpcml::store {
@@ -53,7 +53,7 @@ public:
   void stay_for_others(std::vector<std::string> own_addresses);
 
   /// Programs that change something at the store are noted there.
-  void set_activity(StoreActivity* activity) { x_activity = activity; }
+  void set_activity(SharedStoreActivity* activity) { x_activity = activity; }
 
   void begins(const StoreTable& table, std::size_t most_clients) override {
     x_watch.begins(table);
@@ -99,7 +99,7 @@ private:
   MessageSink x_report;
   std::function<bool(const RendezvousService&, Time)> x_is_over;
   std::function<void()> x_complete;
-  StoreActivity* x_activity = nullptr;
+  SharedStoreActivity* x_activity = nullptr;
   std::uint16_t x_port = 0;
   RankRegistry x_registry;
   StoreWatch x_watch;

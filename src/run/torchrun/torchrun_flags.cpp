@@ -103,10 +103,10 @@ FlagWord read_word(const std::string& word) {
 /// Goes through the words up to the script.
 class LineReader {
 public:
-  LineReader(const std::vector<std::string>& words, TorchrunLine& line) : x_words(words), x_line(line) {}
+  LineReader(const std::vector<std::string>& words, TorchrunParseResult& line) : x_words(words), x_line(line) {}
 
   void read() {
-    while (x_at < x_words.size() && x_line.output == TorchrunLine::Output::ranks) {
+    while (x_at < x_words.size() && x_line.output == TorchrunParseResult::Output::ranks) {
       const std::string word = x_words[x_at++];
       if (word == "--" || read_word(word).kind == FlagWord::Kind::plain) return take_script(word);
       take(word);
@@ -132,8 +132,8 @@ private:
   void take(const std::string& word) {
     const auto read = read_word(word);
     switch (read.kind) {
-    case FlagWord::Kind::help: x_line.output = TorchrunLine::Output::help; return;
-    case FlagWord::Kind::table: x_line.output = TorchrunLine::Output::table; return;
+    case FlagWord::Kind::help: x_line.output = TorchrunParseResult::Output::help; return;
+    case FlagWord::Kind::table: x_line.output = TorchrunParseResult::Output::table; return;
     case FlagWord::Kind::ambiguous:
       return fail(fmt::format("{} is ambiguous: {}", word, util::join(read.meant, ", ")),
                   "use a longer name");
@@ -173,7 +173,7 @@ private:
   }
 
   const std::vector<std::string>& x_words;
-  TorchrunLine& x_line;
+  TorchrunParseResult& x_line;
   std::size_t x_at = 0;
   std::vector<std::pair<const TorchrunFlag*, FlagValue>> x_values;
 };
@@ -190,14 +190,14 @@ std::optional<FlagValue> report_by_variable(const TorchrunFlag& flag, const util
   return number.value_or(0) != 0 ? std::optional(FlagValue{"1", name}) : std::nullopt;
 }
 
-void take_value(const TorchrunFlag& flag, const FlagValue& value, TorchrunLine& line) {
+void take_value(const TorchrunFlag& flag, const FlagValue& value, TorchrunParseResult& line) {
   if (const auto fault = flag.read(line.request, value.text))
     line.errors.push_back({fmt::format("{} {}", value.by, *fault), {}});
   else if (!flag.note.empty())
     util::add_once(line.request.notes, fmt::format("{} {}", value.by, flag.note));
 }
 
-void check_together(TorchrunLine& line) {
+void check_together(TorchrunParseResult& line) {
   const auto& request = line.request;
   if (request.standalone && request.max_nodes > 1)
     line.errors.push_back(
@@ -209,11 +209,11 @@ void check_together(TorchrunLine& line) {
 
 } // namespace
 
-TorchrunLine read_torchrun_line(const std::vector<std::string>& words, const util::EnvSnapshot& env) {
-  TorchrunLine line;
+TorchrunParseResult read_torchrun_line(const std::vector<std::string>& words, const util::EnvSnapshot& env) {
+  TorchrunParseResult line;
   LineReader reader(words, line);
   reader.read();
-  if (line.output != TorchrunLine::Output::ranks) return line;
+  if (line.output != TorchrunParseResult::Output::ranks) return line;
   for (const auto* flag : all_torchrun_flags()) {
     const auto is_it = [&](const auto& value) { return value.first == flag; };
     if (std::none_of(reader.values().begin(), reader.values().end(), is_it))

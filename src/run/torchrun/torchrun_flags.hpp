@@ -67,7 +67,7 @@ struct TorchrunRequest {
 };
 
 /// What became of a line: what it asks for, or what is wrong with it, or a text that it asks for.
-struct TorchrunLine {
+struct TorchrunParseResult {
   enum class Output { ranks, help, table };
   Output output = Output::ranks;
   TorchrunRequest request;
@@ -77,6 +77,6 @@ struct TorchrunLine {
 /// Reads the `words` after "torchrun". Flags are parsed as by argparse: `--flag value`, `--flag=value`, with
 /// dashes or underscores, unambiguous abbreviations, `-r3`. The first word that is neither a flag nor its
 /// value is the script, and all words after it are its arguments.
-TorchrunLine read_torchrun_line(const std::vector<std::string>& words, const util::EnvSnapshot& env);
+TorchrunParseResult read_torchrun_line(const std::vector<std::string>& words, const util::EnvSnapshot& env);
 
 } // namespace hpcml::torchrun

@@ -134,7 +134,7 @@ util::Result<RendezvousConf> read_conf(const TorchrunRequest& line, std::vector<
 }
 
 /// The step's agents find each other by themselves; how many they are must be what the line says.
-util::Status join_in_step(const TorchrunRequest& line, const TorchrunNode& node, TorchrunPlan& plan) {
+util::Status join_in_step(const TorchrunRequest& line, const TorchrunNodeFacts& node, TorchrunPlan& plan) {
   auto& request = plan.request;
   if (line.max_nodes < node.step_nodes || line.min_nodes > node.step_nodes)
     return Error{
@@ -202,7 +202,7 @@ util::Status join_at_endpoint(const TorchrunRequest& line, const RendezvousConf&
   return util::Success{};
 }
 
-void stay_alone(const TorchrunRequest& line, const TorchrunNode& node, TorchrunPlan& plan) {
+void stay_alone(const TorchrunRequest& line, const TorchrunNodeFacts& node, TorchrunPlan& plan) {
   auto& request = plan.request;
   request.min_nodes = request.max_nodes = 1;
   request.run_id = line.run_id == "none" ? node.fresh_id : line.run_id;
@@ -215,7 +215,7 @@ void stay_alone(const TorchrunRequest& line, const TorchrunNode& node, TorchrunP
 
 } // namespace
 
-util::Status plan_torchrun_rendezvous(const TorchrunRequest& line, const TorchrunNode& node,
+util::Status plan_torchrun_rendezvous(const TorchrunRequest& line, const TorchrunNodeFacts& node,
                                       TorchrunPlan& plan) {
   auto& request = plan.request;
   const bool known = line.backend == "static" || line.backend == "c10d";

@@ -7,7 +7,7 @@
 namespace hpcml::torchrun {
 
 /// Fills in the nodes, the run's name and the place of `plan.request`, and the port of a single machine.
-util::Status plan_torchrun_rendezvous(const TorchrunRequest& line, const TorchrunNode& node,
+util::Status plan_torchrun_rendezvous(const TorchrunRequest& line, const TorchrunNodeFacts& node,
                                       TorchrunPlan& plan);
 
 } // namespace hpcml::torchrun

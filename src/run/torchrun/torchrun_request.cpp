@@ -23,7 +23,7 @@ namespace {
 constexpr const char* k_default_prefix = "[${role_name}${local_rank}]:";
 constexpr const char* k_no_files = "/dev/null";
 
-Result<unsigned> count_ranks(const RanksPerNode& ranks, const TorchrunNode& node) {
+Result<unsigned> count_ranks(const RanksPerNode& ranks, const TorchrunNodeFacts& node) {
   using Of = RanksPerNode::Of;
   const bool intel = node.vendor == model::GpuVendor::intel;
   switch (ranks.of) {
@@ -46,7 +46,7 @@ Result<unsigned> count_ranks(const RanksPerNode& ranks, const TorchrunNode& node
 }
 
 /// The ranks of this node, and which GPUs each sees.
-util::Status plan_ranks(const TorchrunRequest& line, const TorchrunNode& node, TorchrunPlan& plan) {
+util::Status plan_ranks(const TorchrunRequest& line, const TorchrunNodeFacts& node, TorchrunPlan& plan) {
   auto& launch = plan.request.launch;
   TRY(launch.processes_per_node, count_ranks(line.ranks.value_or(RanksPerNode{}), node));
   if (!line.ranks && node.gpus > 1)
@@ -103,8 +103,8 @@ util::Status plan_end(const TorchrunRequest& line, const util::EnvSnapshot& env,
 
 } // namespace
 
-TorchrunNode read_torchrun_node(const launch::RuntimeContext& context) {
-  TorchrunNode node;
+TorchrunNodeFacts read_torchrun_node(const launch::RuntimeContext& context) {
+  TorchrunNodeFacts node;
   const auto gpus = topo::read_live_gpus();
   node.vendor = gpus.vendor;
   node.gpus = static_cast<unsigned>(
@@ -117,7 +117,7 @@ TorchrunNode read_torchrun_node(const launch::RuntimeContext& context) {
   return node;
 }
 
-Result<TorchrunPlan> plan_torchrun(const TorchrunRequest& line, const TorchrunNode& node,
+Result<TorchrunPlan> plan_torchrun(const TorchrunRequest& line, const TorchrunNodeFacts& node,
                                    const util::EnvSnapshot& env) {
   TorchrunPlan plan;
   plan.notes = line.notes;

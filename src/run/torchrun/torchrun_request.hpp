@@ -16,7 +16,7 @@
 namespace hpcml::torchrun {
 
 /// What of this node and this process the meaning of a line depends on.
-struct TorchrunNode {
+struct TorchrunNodeFacts {
   unsigned gpus = 0; ///< that this process may use
   model::GpuVendor vendor = model::GpuVendor::unknown;
   unsigned cpus = 1;
@@ -25,7 +25,7 @@ struct TorchrunNode {
   std::string fresh_id;    ///< the same as no other's
 };
 
-TorchrunNode read_torchrun_node(const launch::RuntimeContext& context);
+TorchrunNodeFacts read_torchrun_node(const launch::RuntimeContext& context);
 
 /// The agent's request, without its command.
 struct TorchrunPlan {
@@ -35,7 +35,7 @@ struct TorchrunPlan {
 };
 
 /// Pure.
-util::Result<TorchrunPlan> plan_torchrun(const TorchrunRequest& line, const TorchrunNode& node,
+util::Result<TorchrunPlan> plan_torchrun(const TorchrunRequest& line, const TorchrunNodeFacts& node,
                                          const util::EnvSnapshot& env);
 
 /// PYTHON -u [-m] SCRIPT ARGS, or PROGRAM ARGS. `program`: argv[0] of this process. PYTHON is $PYTHON_EXEC,

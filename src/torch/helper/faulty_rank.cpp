@@ -99,7 +99,7 @@ struct Seen {
   std::string confession;
 };
 
-Seen read(const std::vector<PairObservation>& list) {
+Seen read(const std::vector<PairFaultReport>& list) {
   Seen seen;
   std::set<int> confessed;
   for (const auto& observation : list) {

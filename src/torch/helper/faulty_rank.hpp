@@ -8,7 +8,7 @@
 namespace hpcml::helper {
 
 /// What one rank saw when it was alone with one other.
-struct PairObservation {
+struct PairFaultReport {
   int by = 0;
   int peer = 0;
   bool input = false;   ///< its own tensor was wrong before anything was sent
@@ -23,7 +23,7 @@ struct PairObservation {
 /// All that is known after a failure.
 struct FailureEvidence {
   std::vector<std::string> hosts; ///< by rank: all ranks of the world
-  std::vector<PairObservation> seen;
+  std::vector<PairFaultReport> seen;
   std::vector<int> absent; ///< ranks that did not take part in the search
 };
 

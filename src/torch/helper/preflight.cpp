@@ -36,7 +36,7 @@ JsonLine event(const char* name, const RankEnv& env) {
   ::_exit(k_preflight_failed);
 }
 
-JsonLine connection_line(const ddp::OwnConnection& connection) {
+JsonLine connection_line(const ddp::OwnTcpConnection& connection) {
   JsonLine line;
   line.add("local", connection.local).add("remote", connection.remote).add("interface", connection.interface);
   return line;
@@ -56,7 +56,7 @@ void run_phase(PhaseBarrier& rendezvous, const std::string& phase, const std::fu
   };
   try {
     work();
-  } catch (const LocalCheckError& error) {
+  } catch (const FaultyLocalInputError& error) {
     failed(error, true);
   } catch (const std::exception& error) {
     failed(error, works_alone);

@@ -33,12 +33,12 @@ struct Measurement {
 };
 
 /// A check failed because of what this rank itself brought to it.
-struct LocalCheckError : std::runtime_error {
+struct FaultyLocalInputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// all_reduce of a tensor whose sum is known element by element; throws std::runtime_error with the first
-/// wrong element, LocalCheckError if this rank's share was wrong before it was sent.
+/// wrong element, FaultyLocalInputError if this rank's share was wrong before it was sent.
 Measurement check_all_reduce(Communicator& group, long long bytes);
 /// Each rank sends to seven others (all, in a world of eight) and receives from them what only that one
 /// should get; the receiver compares every element. Throws as check_all_reduce.

@@ -84,7 +84,7 @@ Measurement check_all_reduce(Communicator& group, long long bytes) {
         difference(tensor, expected, ddp::format_message("the sum over {} ranks", group.size()));
     if (wrong.empty()) return;
     if (const auto fault = input_fault(own, group.rank(), 0, group.rank() + 1, 0); !fault.empty())
-      throw LocalCheckError(fault);
+      throw FaultyLocalInputError(fault);
     throw std::runtime_error(wrong);
   };
   group.all_reduce_sum(tensor); // the first one also sets up connections, so it is checked but not timed
@@ -122,7 +122,7 @@ Measurement check_send_receive(Communicator& group, long long bytes) {
     tensors += 2;
     const auto wrong =
         difference(in, base + rank, ddp::format_message("what rank {} received from rank {}", rank, *peer));
-    if (const auto fault = input_fault(out, rank, 0, 1, *peer); !fault.empty()) throw LocalCheckError(fault);
+    if (const auto fault = input_fault(out, rank, 0, 1, *peer); !fault.empty()) throw FaultyLocalInputError(fault);
     if (!wrong.empty()) throw std::runtime_error(wrong);
   }
   if (tensors == 0) return {};

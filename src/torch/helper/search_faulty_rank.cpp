@@ -30,7 +30,7 @@ std::string sealed(const std::string& text) {
 }
 
 /// "3 S text": the partner, what was wrong (Input, Sum, Message, Broken), the first of it in words.
-std::string pack(const PairObservation& seen) {
+std::string pack(const PairFaultReport& seen) {
   std::string kinds = "-";
   if (seen.input) kinds += 'I';
   if (seen.sum) kinds += 'S';
@@ -39,9 +39,9 @@ std::string pack(const PairObservation& seen) {
   return sealed(std::to_string(seen.peer) + " " + kinds + " " + seen.text);
 }
 
-PairObservation unpack_observation(int rank, const std::string& note) {
+PairFaultReport unpack_observation(int rank, const std::string& note) {
   const auto text = note.substr(std::min(note.size(), note.find(' ') + 1));
-  PairObservation seen;
+  PairFaultReport seen;
   seen.by = rank;
   if (sealed(text) != note) {
     seen.broken = rank != 0;
@@ -62,9 +62,9 @@ PairObservation unpack_observation(int rank, const std::string& note) {
 }
 
 /// Tests the pair with `peer` in a group of two.
-PairObservation test_pair(PhaseBarrier& rendezvous, const RankEnv& env, GroupOptions options, int peer,
+PairFaultReport test_pair(PhaseBarrier& rendezvous, const RankEnv& env, GroupOptions options, int peer,
                           int round, long long bytes) {
-  PairObservation seen;
+  PairFaultReport seen;
   seen.by = env.rank;
   seen.peer = peer;
   options.timeout = std::min(options.timeout, k_pair_limit);
@@ -142,7 +142,7 @@ private:
     // In large worlds, a sweep uses only some rounds: distant rounds have partners on other hosts.
     const int turn = round % rounds_of_sweep() * rounds_of(size()) / rounds_of_sweep();
     const auto place = partner_of(x_own_place, size(), turn);
-    PairObservation seen;
+    PairFaultReport seen;
     seen.by = seen.peer = x_env.rank; // rests
     if (place)
       seen = test_pair(x_rendezvous, x_env, x_group, x_members[static_cast<std::size_t>(*place)], round,

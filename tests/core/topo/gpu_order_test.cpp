@@ -28,7 +28,7 @@ TEST_CASE("An order is written by its name or as a list, and reads back as itsel
 
 TEST_CASE("GPUs are ordered by number, by CPU, as listed, or along their links; the rest is an error") {
   // Numbers that are not positions: a step's own.
-  const std::vector<topo::GpuOrderKey> gpus = {{0, 48}, {1, 16}, {2, 0}, {3, 16}};
+  const std::vector<topo::RankGpuOrderKey> gpus = {{0, 48}, {1, 16}, {2, 0}, {3, 16}};
   const auto order_of = [&](GpuOrder order) {
     return topo::find_rank_order(gpus, {{0, 2, 4}, {1, 2, 4}, {1, 3, 4}, {0, 3, 4}}, order);
   };

@@ -243,8 +243,8 @@ TEST_CASE(
   CHECK_FALSE(node->nics[0].management);
   CHECK(node->nics[1].management);
   REQUIRE(node->numa.size() == 3);
-  CHECK(node->numa[1].kind == topo::NumaMemoryKind::none); // NUMA 8 has CPUs, but no memory
-  CHECK(node->numa[2].kind == topo::NumaMemoryKind::device);
+  CHECK(node->numa[1].kind == topo::NumaMemoryOwner::none); // NUMA 8 has CPUs, but no memory
+  CHECK(node->numa[2].kind == topo::NumaMemoryOwner::device);
   CHECK(topo::check_node(*node).empty());
 }
 

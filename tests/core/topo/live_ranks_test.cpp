@@ -155,9 +155,9 @@ TEST_CASE("the kernel's words for memory policies are read, and this process's o
 TEST_CASE("memory is judged by the NUMA nodes of the rank's CPUs, and a GPU's memory is never right") {
   topo::Node node;
   node.cpus = model::make_regular_cpus(1, 8, 1, 2, 0);
-  node.numa = {{0, IdSet::range(0, 3), topo::NumaMemoryKind::cpu},
-               {1, IdSet::range(4, 7), topo::NumaMemoryKind::cpu},
-               {4, {}, topo::NumaMemoryKind::device}};
+  node.numa = {{0, IdSet::range(0, 3), topo::NumaMemoryOwner::cpu},
+               {1, IdSet::range(4, 7), topo::NumaMemoryOwner::cpu},
+               {4, {}, topo::NumaMemoryOwner::device}};
   struct Row {
     IdSet nodes;
     const char* text;

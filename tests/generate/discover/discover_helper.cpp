@@ -25,7 +25,7 @@ model::Site read_profile(const std::string& text) {
   return std::move(*read.site);
 }
 
-model::Site discovered(const std::string& name, discover::ProfileInput request) {
+model::Site discovered(const std::string& name, discover::ProfileGenerationInput request) {
   if (request.date.empty()) request.date = "2026-11-02";
   const auto facts = recorded_cluster(name);
   return read_profile(discover::make_profile(facts, discover::make_node_kinds(facts.nodes), request).text);

@@ -7,7 +7,7 @@
 #include "core/model/site.hpp"
 #include "generate/discover/cluster_facts.hpp"
 #include "generate/discover/node_kinds.hpp"
-#include "generate/discover/profile.hpp"
+#include "generate/discover/generated_profile.hpp"
 
 namespace hpcml::test {
 
@@ -16,6 +16,6 @@ discover::ClusterFacts recorded_cluster(const std::string& name);
 /// The profile's site; the test fails with the findings when it is not valid under schema and reader.
 model::Site read_profile(const std::string& text);
 /// The site that discover makes of the recorded cluster.
-model::Site discovered(const std::string& name, discover::ProfileInput request = {});
+model::Site discovered(const std::string& name, discover::ProfileGenerationInput request = {});
 
 } // namespace hpcml::test

@@ -51,7 +51,7 @@ TEST_CASE("a topology belongs to the one kind of node that it fits") {
 }
 
 TEST_CASE("a node's topology gives its profile NUMA nodes, GPU places and the CPUs that Slurm keeps") {
-  discover::ProfileInput request;
+  discover::ProfileGenerationInput request;
   auto& type = request.topologies["h100x4"];
   type.cpu = model::make_regular_cpus(2, 56, 2, 2, 2);
   type.gpu = model::GpuShape{};
@@ -83,7 +83,7 @@ TEST_CASE("GPUs that come with the node are in the profile when the node shows t
   discover::ObservedNode seen{model::make_regular_cpus(1, 64, 2, 4, 8), std::vector<model::GpuLocality>(1),
                               model::GpuVendor::nvidia, "the node itself"};
   REQUIRE(discover::find_kind(seen, kinds));
-  discover::ProfileInput request;
+  discover::ProfileGenerationInput request;
   request.date = "2026-11-02";
   auto& type = request.topologies[*discover::find_kind(seen, kinds)];
   type.cpu = seen.cpu;

@@ -32,12 +32,12 @@ private:
   Rule x_rule;
 };
 
-discover::TestOnlyReport tried(const RuledSlurm& site, const std::string& account = {}) {
+discover::DiscoveredSbatchRules tried(const RuledSlurm& site, const std::string& account = {}) {
   const auto facts = test::recorded_cluster("mixed");
   return discover::run_trials(site, facts, discover::make_node_kinds(facts.nodes), account);
 }
 
-std::string policies(const discover::TestOnlyReport& report) {
+std::string policies(const discover::DiscoveredSbatchRules& report) {
   std::string text;
   for (const auto& [name, rule] : report.flags)
     text += name + (rule.policy == model::OptionPolicy::required ? "+ " : "- ");
@@ -111,7 +111,7 @@ TEST_CASE("a site that accepts nothing teaches nothing, and Slurm's words stay o
 }
 
 TEST_CASE("what was tried is in the profile") {
-  discover::ProfileInput request;
+  discover::ProfileGenerationInput request;
   request.trials = tried(RuledSlurm([](const auto& o) {
     return o.count("partition") ? "do not choose" : !o.count("time") ? "time" : "";
   }));

@@ -110,7 +110,7 @@ const model::PlannedEnv* variable(const model::Plan& plan, const std::string& na
   return found == plan.env.end() ? nullptr : &*found;
 }
 
-bool reports(const plan::StepDiagnostics& diagnostics, const std::string& code) {
+bool reports(const plan::PlanStepDiagnostics& diagnostics, const std::string& code) {
   return std::any_of(diagnostics.findings.begin(), diagnostics.findings.end(),
                      [&](const auto& finding) { return finding.code == code; });
 }

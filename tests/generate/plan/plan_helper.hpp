@@ -12,7 +12,7 @@
 #include "core/model/site.hpp"
 #include "flag_values.hpp"
 #include "generate/plan/planner.hpp"
-#include "generate/plan/step_diagnostics.hpp"
+#include "generate/plan/plan_step_diagnostics.hpp"
 
 namespace hpcml::test {
 
@@ -48,7 +48,7 @@ std::vector<std::string> directive_lines(const model::Plan& plan);
 std::optional<std::string> directive(const model::Plan& plan, const std::string& name);
 const model::PlannedEnv* variable(const model::Plan& plan, const std::string& name);
 /// Whether a finding of the step has this code.
-bool reports(const plan::StepDiagnostics& diagnostics, const std::string& code);
+bool reports(const plan::PlanStepDiagnostics& diagnostics, const std::string& code);
 bool has_note(const model::Plan& plan, const std::string& part);
 
 } // namespace hpcml::test

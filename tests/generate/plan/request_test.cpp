@@ -8,7 +8,7 @@ using namespace hpcml::test;
 
 namespace {
 
-std::vector<std::string> codes_of(const plan::StepDiagnostics& remarks) {
+std::vector<std::string> codes_of(const plan::PlanStepDiagnostics& remarks) {
   std::vector<std::string> codes;
   for (const auto& finding : remarks.findings) codes.push_back(finding.code);
   return codes;

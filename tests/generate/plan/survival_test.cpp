@@ -194,7 +194,7 @@ TEST_CASE("spare nodes are asked for beside those that run, count against limits
   CHECK_THAT(error_of(job, "lumi", "request/spare-nodes").message,
              Contains("--stage, --wheelhouse or a packed environment"));
   job.stage.clear();
-  job.nnodes = flag(model::NodeCountRange{1, 2}, "--nnodes");
+  job.nnodes = flag(model::ElasticNodeRange{1, 2}, "--nnodes");
   CHECK_THAT(error_of(job, "lumi", "request/spare-nodes").hint, Contains("use either --nnodes"));
   auto other_job = lumi_job();
   other_job.spare_nodes = flag(1U, "--spare-nodes");

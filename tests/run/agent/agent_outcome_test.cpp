@@ -13,7 +13,7 @@
 
 using namespace hpcml;
 using agent::AgentCommand;
-using agent::AgentResult;
+using agent::AgentFinalState;
 
 namespace {
 
@@ -33,12 +33,12 @@ AgentCommand end_of(int code, Failure failure = Failure::none, std::vector<std::
 }
 
 /// "143 by 15": the code, and the signal to end by.
-std::string text_of(const launch::Outcome& outcome) {
+std::string text_of(const launch::LaunchOutcome& outcome) {
   return std::to_string(outcome.code) + (outcome.signal != 0 ? " by " + std::to_string(outcome.signal) : "");
 }
 
 /// The class of such an end outside a job, where no cause is asked for.
-std::string class_of(const AgentResult& result, const std::optional<AgentCommand>& end,
+std::string class_of(const AgentFinalState& result, const std::optional<AgentCommand>& end,
                      bool ranks_ran = false) {
   const auto outcome = end ? outcome_of_command(result, *end) : outcome_of_lost_connection(result, ranks_ran);
   const auto found =
@@ -50,12 +50,12 @@ std::string class_of(const AgentResult& result, const std::optional<AgentCommand
 
 TEST_CASE("the coordinator's code ends an agent") {
   struct Row {
-    AgentResult result;
+    AgentFinalState result;
     AgentCommand end;
     const char* outcome;
     const char* cause;
   };
-  const auto term = [](AgentResult result) { return result.signal = SIGTERM, result; };
+  const auto term = [](AgentFinalState result) { return result.signal = SIGTERM, result; };
   const std::vector<Row> rows = {
       // No signal to this agent.
       {{.all_succeeded = true}, end_of(0), "0", "none"},
@@ -99,7 +99,7 @@ TEST_CASE("the coordinator's code ends an agent") {
 
 TEST_CASE("an agent that loses its coordinator ends itself") {
   struct Row {
-    AgentResult result;
+    AgentFinalState result;
     bool ranks_ran;
     const char* outcome;
     const char* cause;
@@ -142,7 +142,7 @@ TEST_CASE("an agent's signal is that of its code") {
         for (const bool all : {false, true})
           for (const int code : {0, 1, 5, 125, 130, 143})
             for (const auto failure : {Failure::none, Failure::rank, Failure::launcher}) {
-              const AgentResult result{
+              const AgentFinalState result{
                   .signal = signal, .save_requested = saving, .code = own, .all_succeeded = all};
               CAPTURE(signal, saving, own, all, code, static_cast<int>(failure));
               const auto outcome = outcome_of_command(result, end_of(code, failure));

@@ -2,7 +2,7 @@
 // Heartbeats without processes: the agent's timer, the watchdog's, and the coordinator's decisions.
 #include <catch2/catch.hpp>
 
-#include "run/agent/agent_liveness_timer.hpp"
+#include "run/agent/agent_watchdog_timer.hpp"
 #include "run/agent/agent_liveness_watchdog.hpp"
 #include "run/agent/coordinator_play.hpp"
 #include "run/agent/stall_watch.hpp"
@@ -77,19 +77,19 @@ TEST_CASE("heartbeat timer without a timeout is never overdue") {
 }
 
 TEST_CASE("watchdog reports a silent agent and then kills it") {
-  AgentLivenessTimer timer(k_usual, at(0));
-  std::map<AgentLivenessTimer::Action, double> first;
-  for (double time = 1; time < 60 && !first.count(AgentLivenessTimer::Action::kill); ++time)
+  AgentWatchdogTimer timer(k_usual, at(0));
+  std::map<AgentWatchdogTimer::Action, double> first;
+  for (double time = 1; time < 60 && !first.count(AgentWatchdogTimer::Action::kill); ++time)
     first.emplace(timer.on_turn(at(time)), time);
-  CHECK(first[AgentLivenessTimer::Action::report] == 28);
-  CHECK(first[AgentLivenessTimer::Action::kill] == 33);
+  CHECK(first[AgentWatchdogTimer::Action::report] == 28);
+  CHECK(first[AgentWatchdogTimer::Action::kill] == 33);
 }
 
 TEST_CASE("watchdog spares agents that work, wait or were paused") {
-  AgentLivenessTimer timer(k_usual, at(0));
+  AgentWatchdogTimer timer(k_usual, at(0));
   double time = 0;
   const auto pass = [&](double until) {
-    for (; time < until; ++time) CHECK(timer.on_turn(at(time)) == AgentLivenessTimer::Action::none);
+    for (; time < until; ++time) CHECK(timer.on_turn(at(time)) == AgentWatchdogTimer::Action::none);
   };
   pass(20);
   timer.on_heartbeat(at(time));

@@ -32,7 +32,7 @@ TEST_CASE("a conductor that answers late is waited for, and takes the agent once
   search.join_timeout = std::chrono::seconds(30);
   auto found = find_coordinator(registration, search);
   later.join();
-  const auto* none = std::get_if<CoordinatorError>(&found);
+  const auto* none = std::get_if<CoordinatorSearchError>(&found);
   CAPTURE(none != nullptr ? none->error.what : "");
   REQUIRE(none == nullptr);
   // A line that had been dropped would have been the leader's end, and the run's.

@@ -8,7 +8,7 @@
 #include "free_port.hpp"
 #include "run/agent/agent_helper.hpp"
 #include "run/agent/stall_watch.hpp"
-#include "run/store/store_activity.hpp"
+#include "run/store/shared_store_activity.hpp"
 
 using namespace hpcml;
 using namespace hpcml::agent;

@@ -24,7 +24,7 @@ using Words = std::vector<std::string>;
 namespace {
 
 /// Files as another machine has them: contents by path; a link's begins with "->".
-class ListedFiles : public find_torch::FileView {
+class ListedFiles : public find_torch::FileSystemView {
 public:
   explicit ListedFiles(std::map<std::string, std::string> files) : x_files(std::move(files)) {}
   bool exists(const std::string& path) const override { return ++calls, x_files.count(path) > 0; }

@@ -16,7 +16,7 @@ launch::World world_of(bool agent) {
   world.layout.nodes = {"node1", "node2"};
   world.layout.tasks_per_node = {1, 1};
   if (agent) {
-    launch::AgentFacts facts;
+    launch::TorchelasticFacts facts;
     facts.restarts = 2;
     world.agent = facts;
   }

@@ -219,7 +219,7 @@ TEST_CASE("an attempt in the same world keeps the plan") {
   const auto& resolved = std::get<launch::ResolvedLaunch>(decision);
   auto attempt = resolved.node->world;
   attempt.port = 41000;
-  attempt.agent = launch::AgentFacts{1, 1, "r", "default", "/tmp/r", 1, {}};
+  attempt.agent = launch::TorchelasticFacts{1, 1, "r", "default", "/tmp/r", 1, {}};
   const auto kept = launch::adopt_world(resolved, request, environment, attempt);
   REQUIRE(kept);
   const auto again = launch::resolve(request, environment, node_of_layouts(), queries, attempt);

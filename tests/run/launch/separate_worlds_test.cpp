@@ -9,7 +9,7 @@
 #include "enter_group.hpp"
 #include "hpcml/exit_code.hpp"
 #include "run/launch/process_helper.hpp"
-#include "run/launch/world_evidence.hpp"
+#include "run/launch/separate_worlds_evidence.hpp"
 #include "run/resolve/inner_launcher.hpp"
 
 using namespace hpcml;
@@ -175,27 +175,27 @@ TEST_CASE("rank 0's watcher reports separate worlds of tasks") {
 }
 
 TEST_CASE("world check uses the strongest evidence first") {
-  WorldEvidence evidence;
+  SeparateWorldsEvidence evidence;
   evidence.world_size = 4;
   evidence.local_ranks = 2;
-  CHECK(check_worlds(evidence) == WorldFault::none); // nothing is known on this node
+  CHECK(check_worlds(evidence) == SeparateWorldsResult::none); // nothing is known on this node
   evidence.reporting = {2};
-  CHECK(check_worlds(evidence) == WorldFault::none); // and half a node proves nothing without the store
+  CHECK(check_worlds(evidence) == SeparateWorldsResult::none); // and half a node proves nothing without the store
   evidence.reporting = {2, 3};
-  CHECK(check_worlds(evidence) == WorldFault::separate);
+  CHECK(check_worlds(evidence) == SeparateWorldsResult::separate);
   evidence.serves_store = true;
   evidence.seen = {1, true};
-  CHECK(check_worlds(evidence) == WorldFault::none);
+  CHECK(check_worlds(evidence) == SeparateWorldsResult::none);
   evidence.seen = {2, false};
   evidence.reporting.clear();
-  CHECK(check_worlds(evidence) == WorldFault::separate);
+  CHECK(check_worlds(evidence) == SeparateWorldsResult::separate);
   evidence.seen = {1, false}; // of a world whose other members use NCCL alone
   evidence.connected = true;
-  CHECK(check_worlds(evidence) == WorldFault::none);
+  CHECK(check_worlds(evidence) == SeparateWorldsResult::none);
   evidence.connected = false;
-  CHECK(check_worlds(evidence) == WorldFault::not_connected);
+  CHECK(check_worlds(evidence) == SeparateWorldsResult::not_connected);
   evidence.world_size = 1;
-  CHECK(check_worlds(evidence) == WorldFault::none);
+  CHECK(check_worlds(evidence) == SeparateWorldsResult::none);
 }
 
 TEST_CASE("launch rejects accelerate on CPUs with several ranks") {

@@ -9,7 +9,7 @@
 
 using namespace hpcml;
 using namespace hpcml::testing;
-using launch::Outcome;
+using launch::LaunchOutcome;
 
 namespace {
 
@@ -235,7 +235,7 @@ draining
 
 struct OutcomeRow {
   const char* events;
-  Outcome outcome;
+  LaunchOutcome outcome;
 };
 
 void check_outcomes(const launch::StopOptions& options, const std::vector<OutcomeRow>& rows) {

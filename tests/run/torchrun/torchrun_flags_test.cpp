@@ -17,7 +17,7 @@ using Of = torchrun::RanksPerNode::Of;
 
 namespace {
 
-torchrun::TorchrunLine read_words(Words words, std::map<std::string, std::string> env = {}) {
+torchrun::TorchrunParseResult read_words(Words words, std::map<std::string, std::string> env = {}) {
   words.emplace_back("train.py");
   return torchrun::read_torchrun_line(words, util::EnvSnapshot(std::move(env)));
 }
@@ -245,8 +245,8 @@ TEST_CASE("at most three flags are refused, and none that says where the ranks r
 }
 
 TEST_CASE("torchrun options ask for help and for the table") {
-  CHECK(torchrun::read_torchrun_line({"--help"}, {}).output == torchrun::TorchrunLine::Output::help);
-  CHECK(torchrun::read_torchrun_line({"-m", "-h", "x"}, {}).output == torchrun::TorchrunLine::Output::help);
+  CHECK(torchrun::read_torchrun_line({"--help"}, {}).output == torchrun::TorchrunParseResult::Output::help);
+  CHECK(torchrun::read_torchrun_line({"-m", "-h", "x"}, {}).output == torchrun::TorchrunParseResult::Output::help);
   CHECK(torchrun::read_torchrun_line({"--help-markdown"}, {}).output ==
-        torchrun::TorchrunLine::Output::table);
+        torchrun::TorchrunParseResult::Output::table);
 }

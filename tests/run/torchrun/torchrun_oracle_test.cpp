@@ -173,7 +173,7 @@ TEST_CASE("lines are read as the installed torch's own parser reads them") {
     // meant.
     if (error.find("ambiguous") != error.npos || error.find("invalid literal") != error.npos) continue;
     if (!line.errors.empty() && line.errors.front().what.find(" is ambiguous") != std::string::npos) continue;
-    if (line.output != torchrun::TorchrunLine::Output::ranks) {
+    if (line.output != torchrun::TorchrunParseResult::Output::ranks) {
       CHECK(theirs.contains("error")); // help ends their parser
       continue;
     }

@@ -12,11 +12,11 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-const torchrun::TorchrunNode k_gpu_node{4, model::GpuVendor::nvidia, 64, false, 1, "fresh"};
-const torchrun::TorchrunNode k_cpu_node{0, model::GpuVendor::unknown, 16, false, 1, "fresh"};
-const torchrun::TorchrunNode k_step_node{4, model::GpuVendor::amd, 64, true, 2, "fresh"};
+const torchrun::TorchrunNodeFacts k_gpu_node{4, model::GpuVendor::nvidia, 64, false, 1, "fresh"};
+const torchrun::TorchrunNodeFacts k_cpu_node{0, model::GpuVendor::unknown, 16, false, 1, "fresh"};
+const torchrun::TorchrunNodeFacts k_step_node{4, model::GpuVendor::amd, 64, true, 2, "fresh"};
 
-util::Result<torchrun::TorchrunPlan> plan_of(Words words, const torchrun::TorchrunNode& node,
+util::Result<torchrun::TorchrunPlan> plan_of(Words words, const torchrun::TorchrunNodeFacts& node,
                                              std::map<std::string, std::string> env = {}) {
   words.emplace_back("train.py");
   const util::EnvSnapshot snapshot(std::move(env));
@@ -25,19 +25,19 @@ util::Result<torchrun::TorchrunPlan> plan_of(Words words, const torchrun::Torchr
   return torchrun::plan_torchrun(line.request, node, snapshot);
 }
 
-torchrun::TorchrunPlan good_plan(const Words& words, const torchrun::TorchrunNode& node = k_cpu_node,
+torchrun::TorchrunPlan good_plan(const Words& words, const torchrun::TorchrunNodeFacts& node = k_cpu_node,
                                  std::map<std::string, std::string> env = {}) {
   auto plan = plan_of(words, node, std::move(env));
   if (!plan) FAIL(plan.error().what);
   return std::move(*plan);
 }
 
-std::string error_of(const Words& words, const torchrun::TorchrunNode& node = k_cpu_node) {
+std::string error_of(const Words& words, const torchrun::TorchrunNodeFacts& node = k_cpu_node) {
   const auto plan = plan_of(words, node);
   return plan ? "" : plan.error().what;
 }
 
-unsigned ranks_of(const Words& words, const torchrun::TorchrunNode& node) {
+unsigned ranks_of(const Words& words, const torchrun::TorchrunNodeFacts& node) {
   return good_plan(words, node).request.launch.processes_per_node.value_or(0);
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("a node has as many ranks as the line counts") {
   CHECK(ranks_of({"--nproc-per-node=cpu"}, k_gpu_node) == 64);
   CHECK(ranks_of({"--nproc-per-node=auto"}, k_gpu_node) == 4);
   CHECK(ranks_of({"--nproc-per-node=auto"}, k_cpu_node) == 16);
-  const torchrun::TorchrunNode intel{6, model::GpuVendor::intel, 96, false, 1, ""};
+  const torchrun::TorchrunNodeFacts intel{6, model::GpuVendor::intel, 96, false, 1, ""};
   CHECK(ranks_of({"--nproc-per-node=xpu"}, intel) == 6);
   CHECK(error_of({"--nproc-per-node=gpu"}, intel).find("does not count Intel GPUs") != std::string::npos);
   CHECK(error_of({"--nproc-per-node=gpu"}).find("no GPU is visible") != std::string::npos);

@@ -21,7 +21,7 @@ FailureEvidence after_a_sweep(const std::vector<std::string>& hosts, const Fails
   for (int by = 0; by < count; ++by)
     for (int peer = 0; peer < count; ++peer) {
       if (by == peer || away.count(by) || away.count(peer)) continue;
-      PairObservation seen;
+      PairFaultReport seen;
       seen.by = by;
       seen.peer = peer;
       seen.message = fails(peer, by);

@@ -16,10 +16,10 @@ struct VersionSpan {
 
 /// A version whose comparisons narrow a span to the versions that would have answered all of them alike: what
 /// was read by these answers alone holds for the whole span, and need not be read again for each.
-class SpanNarrowingVersion {
+class ComparisonTrackingVersion {
 public:
   /// Remembers nothing where no span is given. The span has to hold the version and to outlive this.
-  constexpr SpanNarrowingVersion(Version version, VersionSpan* span = nullptr)
+  constexpr ComparisonTrackingVersion(Version version, VersionSpan* span = nullptr)
       : x_version(version), x_span(span) {}
 
   /// The version itself, for words and hints, which need not be alike.
@@ -44,7 +44,7 @@ public:
     return pick(in);
   }
 
-  friend constexpr bool operator>=(const SpanNarrowingVersion& as, Version bound) {
+  friend constexpr bool operator>=(const ComparisonTrackingVersion& as, Version bound) {
     const bool answer = as.x_version >= bound;
     if (answer)
       as.narrow(bound, k_newest_version);
@@ -52,15 +52,15 @@ public:
       as.narrow(k_oldest_version, before(bound));
     return answer;
   }
-  friend constexpr bool operator<(const SpanNarrowingVersion& as, Version bound) { return !(as >= bound); }
-  friend constexpr bool operator<=(const SpanNarrowingVersion& as, Version bound) {
+  friend constexpr bool operator<(const ComparisonTrackingVersion& as, Version bound) { return !(as >= bound); }
+  friend constexpr bool operator<=(const ComparisonTrackingVersion& as, Version bound) {
     return bound == k_newest_version || as < after(bound);
   }
-  friend constexpr bool operator>(const SpanNarrowingVersion& as, Version bound) { return !(as <= bound); }
-  friend constexpr bool operator==(const SpanNarrowingVersion& as, Version other) {
+  friend constexpr bool operator>(const ComparisonTrackingVersion& as, Version bound) { return !(as <= bound); }
+  friend constexpr bool operator==(const ComparisonTrackingVersion& as, Version other) {
     return as >= other && as <= other;
   }
-  friend constexpr bool operator!=(const SpanNarrowingVersion& as, Version other) { return !(as == other); }
+  friend constexpr bool operator!=(const ComparisonTrackingVersion& as, Version other) { return !(as == other); }
 
 private:
   static constexpr Version before(Version version) {

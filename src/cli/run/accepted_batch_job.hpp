@@ -8,7 +8,7 @@
 namespace hpcml::cli {
 
 /// A job that Slurm has accepted.
-struct RunningJob {
+struct AcceptedBatchJob {
   std::string id;
   std::string cluster; ///< the cluster that sbatch reported, of several; else empty
   std::string name;
@@ -19,7 +19,7 @@ struct RunningJob {
 };
 
 /// Returns a command as it must be written to reach the job's cluster: "SLURM_CLUSTERS=gh scancel".
-inline std::string reach(const RunningJob& job, const std::string& verb) {
+inline std::string reach(const AcceptedBatchJob& job, const std::string& verb) {
   return (job.cluster.empty() ? "" : "SLURM_CLUSTERS=" + job.cluster + " ") + verb;
 }
 

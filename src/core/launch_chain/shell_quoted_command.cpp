@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "core/launch_chain/quoted_argv.hpp"
+#include "core/launch_chain/shell_quoted_command.hpp"
 
 #include "core/util/shell_quote.hpp"
 
 namespace hpcml::launch_chain {
 
-QuotedArgv quote_argv(const std::vector<std::string>& command) {
-  QuotedArgv quoted;
+ShellQuotedCommand quote_argv(const std::vector<std::string>& command) {
+  ShellQuotedCommand quoted;
   for (const auto& word : command) {
     if (!quoted.text.empty()) quoted.text += ' ';
     quoted.offsets.push_back(quoted.text.size());

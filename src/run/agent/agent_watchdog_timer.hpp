@@ -10,12 +10,12 @@
 namespace hpcml::agent {
 
 /// When an agent that shows no heartbeat is reported and killed. Pure.
-class AgentLivenessTimer {
+class AgentWatchdogTimer {
 public:
   using Time = HeartbeatTimer::Time;
   enum class Action { none, report, kill };
 
-  AgentLivenessTimer(const HeartbeatOptions& options, Time now)
+  AgentWatchdogTimer(const HeartbeatOptions& options, Time now)
       : x_options(options), x_last_received(now), x_turn(now + turn()) {}
 
   void on_heartbeat(Time now) { x_last_received = now, x_expects = true, x_reported = false; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/batch/saved_job.hpp"
+#include "run/batch/resubmission_record.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -28,7 +28,7 @@ fs::path record_path(const fs::path& directory, const std::string& job) {
 }
 fs::path script_path(const fs::path& directory, const std::string& job) { return directory / (job + ".sh"); }
 
-util::Result<std::string> keep_in(const fs::path& directory, SavedJob job, const std::string& text) {
+util::Result<std::string> keep_in(const fs::path& directory, ResubmissionRecord job, const std::string& text) {
   std::error_code error;
   fs::create_directories(directory.parent_path(), error);
   TRY_DONE(util::make_own_directory(directory));
@@ -45,10 +45,10 @@ util::Result<std::string> keep_in(const fs::path& directory, SavedJob job, const
   return job.script;
 }
 
-util::Result<SavedJob> parse_record(const std::string& text, const std::string& path) {
+util::Result<ResubmissionRecord> parse_record(const std::string& text, const std::string& path) {
   const auto record = Json::parse(text, nullptr, false);
   try {
-    SavedJob job;
+    ResubmissionRecord job;
     record.at("job").get_to(job.job);
     record.at("first").get_to(job.first);
     record.at("restarts").get_to(job.restarts);
@@ -75,7 +75,7 @@ std::vector<fs::path> saved_job_directories(const util::EnvSnapshot& env, const 
   return directories;
 }
 
-util::Result<std::string> keep_job(SavedJob job, const std::string& source,
+util::Result<std::string> keep_job(ResubmissionRecord job, const std::string& source,
                                    const std::vector<fs::path>& directories) {
   if (!is_job_name(job.job))
     return util::Error{fmt::format("Slurm's variables name no valid job: '{}' is not a job number", job.job),
@@ -91,7 +91,7 @@ util::Result<std::string> keep_job(SavedJob job, const std::string& source,
   return kept;
 }
 
-util::Result<SavedJob> load_saved_job(const std::string& job, const std::vector<fs::path>& directories) {
+util::Result<ResubmissionRecord> load_saved_job(const std::string& job, const std::vector<fs::path>& directories) {
   if (!is_job_name(job))
     return util::Error{fmt::format("'{}' is not a job number", job),
                        "use a number such as 4711, or 4711_3 for an array"};

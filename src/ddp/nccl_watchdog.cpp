@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ddp/stream_watch.hpp"
+#include "ddp/nccl_watchdog.hpp"
 
 #include <exception>
 #include <utility>
@@ -20,11 +20,11 @@ constexpr milliseconds k_short_look{1};
 
 } // namespace
 
-StreamWatch::StreamWatch(milliseconds timeout, Calls calls) : x_timeout(timeout), x_calls(std::move(calls)) {
+NcclWatchdog::NcclWatchdog(milliseconds timeout, Calls calls) : x_timeout(timeout), x_calls(std::move(calls)) {
   x_thread = std::thread([this] { work(); });
 }
 
-StreamWatch::~StreamWatch() {
+NcclWatchdog::~NcclWatchdog() {
   {
     const std::lock_guard<std::mutex> lock(x_mutex);
     x_ends = true;
@@ -33,14 +33,14 @@ StreamWatch::~StreamWatch() {
   x_thread.join();
 }
 
-void StreamWatch::add(const Operation& operation, std::function<bool()> is_done) {
+void NcclWatchdog::add(const Operation& operation, std::function<bool()> is_done) {
   const std::lock_guard<std::mutex> lock(x_mutex);
   if (x_troubled) return;
   x_begun.push_back({operation, std::move(is_done), steady_clock::now()});
   if (x_begun.size() == 1) x_changed.notify_all();
 }
 
-void StreamWatch::wait_for_all() {
+void NcclWatchdog::wait_for_all() {
   std::unique_lock<std::mutex> lock(x_mutex);
   while (!x_begun.empty() && !x_troubled) {
     x_changed.notify_all();
@@ -49,7 +49,7 @@ void StreamWatch::wait_for_all() {
 }
 
 /// Returns whether the operation has ended; `why` contains the reason if it failed.
-bool StreamWatch::look(const Begun& begun, std::string& why) const {
+bool NcclWatchdog::look(const Begun& begun, std::string& why) const {
   try {
     if (begun.is_done()) return true;
   } catch (const std::exception& error) {
@@ -61,7 +61,7 @@ bool StreamWatch::look(const Begun& begun, std::string& why) const {
   return true;
 }
 
-void StreamWatch::wait_until_received(std::unique_lock<std::mutex>& lock) {
+void NcclWatchdog::wait_until_received(std::unique_lock<std::mutex>& lock) {
   for (const auto end = steady_clock::now() + x_calls.grace; steady_clock::now() < end;) {
     if (x_ends || x_calls.is_received()) return;
     x_changed.wait_for(lock, k_look);
@@ -69,7 +69,7 @@ void StreamWatch::wait_until_received(std::unique_lock<std::mutex>& lock) {
   if (!x_ends) x_calls.give_up();
 }
 
-void StreamWatch::work() {
+void NcclWatchdog::work() {
   std::unique_lock<std::mutex> lock(x_mutex);
   while (!x_ends) {
     if (x_begun.empty()) {

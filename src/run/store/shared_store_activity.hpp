@@ -20,13 +20,13 @@ struct ObservedWorlds {
 };
 
 /// Shared with the children that are forked after it was made.
-class StoreActivity {
+class SharedStoreActivity {
 public:
   using Time = std::chrono::steady_clock::time_point;
-  StoreActivity();
-  ~StoreActivity();
-  StoreActivity(const StoreActivity&) = delete;
-  StoreActivity& operator=(const StoreActivity&) = delete;
+  SharedStoreActivity();
+  ~SharedStoreActivity();
+  SharedStoreActivity(const SharedStoreActivity&) = delete;
+  SharedStoreActivity& operator=(const SharedStoreActivity&) = delete;
 
   void touch(Time now);
   /// The clock's beginning where nothing was changed, or no memory could be had.

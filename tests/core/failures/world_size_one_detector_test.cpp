@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
 
-#include "core/failures/world_report_finder.hpp"
+#include "core/failures/world_size_one_detector.hpp"
 
 using namespace hpcml::failures;
 
@@ -21,7 +21,7 @@ TEST_CASE("world report is found wherever its stream is cut") {
   const auto text = before + "\nGLOBAL_RANK: 0, MEMBER: 1/1\n" + before;
   const auto larger = before + "\nGLOBAL_RANK: 0, MEMBER: 1/12\n" + before;
   for (std::size_t cut = 0; cut <= text.size(); ++cut) {
-    WorldReportFinder report, larger_world, single;
+    WorldSizeOneDetector report, larger_world, single;
     report.add(text.substr(0, cut));
     report.add(text.substr(cut));
     CHECK(report.found());
@@ -37,8 +37,8 @@ TEST_CASE("world report is found wherever its stream is cut") {
 TEST_CASE("world report ignores what follows the first MiB") {
   const std::string line = "GLOBAL_RANK: 0, MEMBER: 1/1\n";
   for (const bool is_late : {false, true}) {
-    WorldReportFinder report;
-    report.add(std::string(WorldReportFinder::k_search_limit - (is_late ? 0 : 1), 'x'));
+    WorldSizeOneDetector report;
+    report.add(std::string(WorldSizeOneDetector::k_search_limit - (is_late ? 0 : 1), 'x'));
     report.add(line);
     CHECK(report.found() != is_late);
   }

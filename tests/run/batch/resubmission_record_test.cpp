@@ -8,7 +8,7 @@
 
 #include "core/util/file.hpp"
 #include "holds.hpp"
-#include "run/batch/saved_job.hpp"
+#include "run/batch/resubmission_record.hpp"
 #include "skip.hpp"
 #include "temp_directory.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using Paths = std::vector<fs::path>;
 
-SavedJob make_job() {
+ResubmissionRecord make_job() {
   return {"4711_3", "4700_3", 5, "3", "/shared/a b", "ssh login sbatch", {"a b", ""}, {}};
 }
 

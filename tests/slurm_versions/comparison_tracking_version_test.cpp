@@ -55,7 +55,7 @@ std::string text_of(const slurm::JobSize& s) {
 
 /// All that is read of a script, and each refusal's code and place (its words name the version).
 std::string reading(const std::string& script, const slurm::SbatchInvocation& invocation,
-                    slurm::SpanNarrowingVersion version) {
+                    slurm::ComparisonTrackingVersion version) {
   slurm::LocatedFindings findings("case.sh", script);
   std::string text;
   for (const auto& settings :
@@ -109,7 +109,7 @@ TEST_CASE("A reading holds for every version of the span that it names") {
 TEST_CASE("Each comparison narrows the span to the versions that answer alike") {
   const auto span_of = [](Version own, auto ask) {
     slurm::VersionSpan span;
-    ask(slurm::SpanNarrowingVersion(own, &span));
+    ask(slurm::ComparisonTrackingVersion(own, &span));
     return std::pair(span.first, span.last);
   };
   const auto all = std::pair(slurm::k_oldest_version, slurm::k_newest_version);

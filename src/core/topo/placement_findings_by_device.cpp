@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/topo/node_findings.hpp"
+#include "core/topo/placement_findings_by_device.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -13,13 +13,13 @@ std::string address_of(const Node& node, const Gpu& gpu) {
   return gpu.place.pci + (cut ? fmt::format(" part {}", gpu.partition) : "");
 }
 
-NodeFindings::NodeFindings(const Node& node, const std::vector<PlacedRank>& seen)
+PlacementFindingsByDevice::PlacementFindingsByDevice(const Node& node, const std::vector<PlacedRank>& seen)
     : x_node(node), x_seen(seen) {
   for (const auto& finding : check_placement(node, seen).findings)
     if (finding.wrong) x_findings.push_back(finding);
 }
 
-template <class Fits> std::string NodeFindings::texts(const Fits& fits) const {
+template <class Fits> std::string PlacementFindingsByDevice::texts(const Fits& fits) const {
   std::string text;
   for (const auto& finding : x_findings) {
     const auto rank = std::find_if(x_seen.begin(), x_seen.end(),
@@ -30,20 +30,20 @@ template <class Fits> std::string NodeFindings::texts(const Fits& fits) const {
   return text;
 }
 
-std::string NodeFindings::gpu(unsigned index) const {
+std::string PlacementFindingsByDevice::gpu(unsigned index) const {
   return texts([&](const PlacementFinding& finding, const PlacedRank& rank) {
     return (finding.kind == PlacementFault::remote || finding.kind == PlacementFault::partly_remote) &&
            std::find(rank.gpus.begin(), rank.gpus.end(), index) != rank.gpus.end();
   });
 }
 
-std::string NodeFindings::nic(const std::string& name) const {
+std::string PlacementFindingsByDevice::nic(const std::string& name) const {
   return texts([&](const PlacementFinding& finding, const PlacedRank& rank) {
     return finding.kind == PlacementFault::remote_nic && rank.nic == name;
   });
 }
 
-bool NodeFindings::takes_wrongly(const PlacedRank& rank, unsigned numa) const {
+bool PlacementFindingsByDevice::takes_wrongly(const PlacedRank& rank, unsigned numa) const {
   if (!rank.memory || !rank.memory->nodes.contains(numa)) return false;
   // A NUMA node of the rank's own CPUs is right, also where others in the list are not.
   return std::none_of(x_node.cpus.numa.begin(), x_node.cpus.numa.end(), [&](const auto& domain) {
@@ -51,13 +51,13 @@ bool NodeFindings::takes_wrongly(const PlacedRank& rank, unsigned numa) const {
   });
 }
 
-std::string NodeFindings::memory(unsigned numa) const {
+std::string PlacementFindingsByDevice::memory(unsigned numa) const {
   return texts([&](const PlacementFinding& finding, const PlacedRank& rank) {
     return finding.kind == PlacementFault::remote_memory && takes_wrongly(rank, numa);
   });
 }
 
-std::vector<unsigned> NodeFindings::users_of_memory(unsigned numa) const {
+std::vector<unsigned> PlacementFindingsByDevice::users_of_memory(unsigned numa) const {
   std::vector<unsigned> users;
   for (const auto& finding : x_findings)
     for (const auto& rank : x_seen)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/failures/world_report_finder.hpp"
+#include "core/failures/world_size_one_detector.hpp"
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ bool reports_world_of_one(std::string_view text) {
                      [&](std::string_view report) { return holds_word(text, report, false); });
 }
 
-void WorldReportFinder::add(std::string_view bytes) {
+void WorldSizeOneDetector::add(std::string_view bytes) {
   if (x_found || x_searched >= k_search_limit) return;
   x_searched += bytes.size();
   constexpr std::size_t k_longest = 64; // longer than each report and the character after it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "generate/discover/profile.hpp"
+#include "generate/discover/generated_profile.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -34,8 +34,8 @@ std::string host_pattern(const std::string& host) {
   return pattern;
 }
 
-JsonObject detect_part(const ClusterFacts& facts, const ProfileInput& request, const std::string& source) {
-  JsonObject detect, variables;
+JsonObjectBuilder detect_part(const ClusterFacts& facts, const ProfileGenerationInput& request, const std::string& source) {
+  JsonObjectBuilder detect, variables;
   const auto cluster = util::to_lower(facts.config.cluster);
   for (const auto& [name, value] : request.env.variables()) {
     // Slurm's own variables exist in jobs only, and those of a user's shell say nothing of the cluster.
@@ -56,18 +56,18 @@ JsonObject detect_part(const ClusterFacts& facts, const ProfileInput& request, c
   return detect;
 }
 
-JsonObject flag_part(const model::SbatchOptionRule& rule) {
-  JsonObject flag;
+JsonObjectBuilder flag_part(const model::SbatchOptionRule& rule) {
+  JsonObjectBuilder flag;
   flag.put("policy", rule.policy == model::OptionPolicy::required    ? "required"
                      : rule.policy == model::OptionPolicy::forbidden ? "forbidden"
                                                                      : "optional");
   if (!rule.when.partitions.empty())
-    flag.put("when", JsonObject().put("partitions", json_texts(rule.when.partitions)));
+    flag.put("when", JsonObjectBuilder().put("partitions", json_texts(rule.when.partitions)));
   if (!rule.why.empty()) flag.put("why", rule.why);
   return flag;
 }
 
-JsonObject flags_part(const ClusterFacts& facts, const ProfileInput& request, const std::string& source) {
+JsonObjectBuilder flags_part(const ClusterFacts& facts, const ProfileGenerationInput& request, const std::string& source) {
   auto rules = request.trials.flags;
   const auto require = [&](const char* name, const char* why) {
     if (rules.contains(name)) return;
@@ -79,7 +79,7 @@ JsonObject flags_part(const ClusterFacts& facts, const ProfileInput& request, co
   if (!has_default) require("partition", "this Slurm has no default partition");
   if (needs_account(facts))
     require("account", "this Slurm starts no job without an account, and there is no default one");
-  JsonObject flags;
+  JsonObjectBuilder flags;
   for (const auto& [name, rule] : rules) flags.put(name, flag_part(rule));
   if (!flags.empty()) flags.put("source", source);
   return flags;
@@ -102,7 +102,7 @@ config::JsonNode qos_part(const ClusterFacts& facts, const std::string& source) 
               partition.allow_qos.end() &&
           is_name(partition.name))
         partitions.push_back(partition.name);
-    JsonObject qos;
+    JsonObjectBuilder qos;
     qos.put("name", name);
     if (!partitions.empty()) qos.put("partitions", json_texts(partitions));
     if (record.max_wall) qos.put("max_time", record.max_wall->to_slurm());
@@ -129,7 +129,7 @@ config::JsonNode containers_part(const ClusterFacts& facts, model::GpuVendor ven
     const bool is_installed =
         std::find(facts.programs.begin(), facts.programs.end(), engine) != facts.programs.end();
     if (!is_installed && module.empty()) continue;
-    JsonObject container;
+    JsonObjectBuilder container;
     container.put("engine", engine);
     if (vendor != GpuVendor::unknown)
       container.put("gpu_flag",
@@ -142,7 +142,7 @@ config::JsonNode containers_part(const ClusterFacts& facts, model::GpuVendor ven
 }
 
 std::vector<std::string> unknown_facts(const ClusterFacts& facts, const std::vector<NodeKind>& kinds,
-                                       const ProfileInput& request) {
+                                       const ProfileGenerationInput& request) {
   std::vector<std::string> list;
   const bool tried = request.trials.requests > 0 && request.trials.why_not.empty();
   if (tried) list.emplace_back("flags: rules for other options and larger jobs than the tested ones");
@@ -180,7 +180,7 @@ std::vector<std::string> unknown_facts(const ClusterFacts& facts, const std::vec
   return list;
 }
 
-std::string list_source(const ClusterFacts& facts, const ProfileInput& request) {
+std::string list_source(const ClusterFacts& facts, const ProfileGenerationInput& request) {
   return fmt::format("discovered on {} by scontrol show partition, node, config{}{} of cluster {}{}",
                      request.date, facts.accounts || !facts.qos.empty() ? "; sacctmgr" : "",
                      facts.modules.empty() ? "" : "; module avail", make_site_id(facts.config.cluster),
@@ -229,13 +229,13 @@ PartitionLimits find_limits(const slurm::PartitionRecord& partition,
 
 namespace {
 
-JsonObject gpu_request_part(const std::vector<NodeKind>& kinds, const ProfileInput& request,
+JsonObjectBuilder gpu_request_part(const std::vector<NodeKind>& kinds, const ProfileGenerationInput& request,
                             const std::string& source) {
   const bool gpus =
       std::any_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) { return kind.gpus > 0; });
   const auto style = request.trials.gpu_style.value_or(gpus ? model::GpuOptionStyle::gpus_per_node
                                                             : model::GpuOptionStyle::none);
-  return JsonObject()
+  return JsonObjectBuilder()
       .put("style", model::word_of(style))
       .put("type", request.trials.gpu_type_required ? "required" : "optional")
       .put("source", source);
@@ -243,26 +243,26 @@ JsonObject gpu_request_part(const std::vector<NodeKind>& kinds, const ProfileInp
 
 } // namespace
 
-Profile make_profile(const ClusterFacts& facts, const std::vector<NodeKind>& kinds,
-                     const ProfileInput& request) {
-  Profile profile;
+GeneratedProfile make_profile(const ClusterFacts& facts, const std::vector<NodeKind>& kinds,
+                     const ProfileGenerationInput& request) {
+  GeneratedProfile profile;
   profile.id = request.id.empty() ? make_site_id(facts.config.cluster) : request.id;
   const std::string source = "discovered";
-  JsonObject root, sources;
+  JsonObjectBuilder root, sources;
   root.put("schema", json_number(1))
       .put("id", profile.id)
       .put("name", fmt::format("{} (found from its Slurm)", make_site_id(facts.config.cluster)));
-  sources.put(source, JsonObject().put("url", list_source(facts, request)).put("checked", request.date));
+  sources.put(source, JsonObjectBuilder().put("url", list_source(facts, request)).put("checked", request.date));
   if (!request.topologies.empty())
-    sources.put("topology", JsonObject().put("url", request.topology_source).put("checked", request.date));
+    sources.put("topology", JsonObjectBuilder().put("url", request.topology_source).put("checked", request.date));
   root.put("sources", std::move(sources));
   if (auto detect = detect_part(facts, request, source); !detect.empty())
     root.put("detect", std::move(detect));
   if (is_name(facts.config.version))
-    root.put("slurm_version", JsonObject().put("value", facts.config.version).put("source", source));
+    root.put("slurm_version", JsonObjectBuilder().put("value", facts.config.version).put("source", source));
   if (auto flags = flags_part(facts, request, source); !flags.empty()) root.put("flags", std::move(flags));
   root.put("gpu_request", gpu_request_part(kinds, request, source));
-  root.put("launchers", json_list({JsonObject().put("name", "srun").put("default", json_flag(true)).node()}));
+  root.put("launchers", json_list({JsonObjectBuilder().put("name", "srun").put("default", json_flag(true)).node()}));
   root.put("binding", "launch").put("interactive", "salloc");
   std::vector<config::JsonNode> types, partitions;
   for (const auto& kind : kinds) types.push_back(make_node_type(facts, kind, request, source));

@@ -46,7 +46,7 @@ void store(const ObjectReader& object, std::string_view key, V& place, std::opti
 
 /// Rows for objects that become a T. `M` is the place of the value in a T: a pointer to a member, or a
 /// function from a T& to the place.
-template <class T> struct Members {
+template <class T> struct MemberFactory {
   template <auto M>
   using Value =
       typename member::UnwrappedType<std::remove_cvref_t<std::invoke_result_t<decltype(M), T&>>>::type;
@@ -165,7 +165,7 @@ template <class T> struct Members {
     return {schema, read};
   }
 
-  template <class V> static AnyObjectSchema any_schema() { return without_readers(schema_of<V>()); }
+  template <class V> static TypeErasedObjectSchema any_schema() { return without_readers(schema_of<V>()); }
 
 private:
   template <auto M> static constexpr Row parsed(Text key, Text pattern, Text about) {

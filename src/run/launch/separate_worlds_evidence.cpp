@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/launch/world_evidence.hpp"
+#include "run/launch/separate_worlds_evidence.hpp"
 
 #include <fmt/format.h>
 
@@ -9,18 +9,18 @@
 
 namespace hpcml::launch {
 
-WorldFault check_worlds(const WorldEvidence& evidence) {
-  if (evidence.world_size < 2) return WorldFault::none;
-  if (evidence.serves_store && evidence.seen.worlds_of_one() > 0) return WorldFault::separate;
+SeparateWorldsResult check_worlds(const SeparateWorldsEvidence& evidence) {
+  if (evidence.world_size < 2) return SeparateWorldsResult::none;
+  if (evidence.serves_store && evidence.seen.worlds_of_one() > 0) return SeparateWorldsResult::separate;
   // One process may report another world than the one in which its rank trained.
-  if (evidence.serves_store && evidence.seen.joined) return WorldFault::none;
+  if (evidence.serves_store && evidence.seen.joined) return SeparateWorldsResult::none;
   if (!evidence.reporting.empty() &&
       (evidence.serves_store || evidence.reporting.size() == evidence.local_ranks))
-    return WorldFault::separate;
-  return evidence.serves_store && !evidence.connected ? WorldFault::not_connected : WorldFault::none;
+    return SeparateWorldsResult::separate;
+  return evidence.serves_store && !evidence.connected ? SeparateWorldsResult::not_connected : SeparateWorldsResult::none;
 }
 
-util::Error describe_separate_worlds(const WorldEvidence& evidence) {
+util::Error describe_separate_worlds(const SeparateWorldsEvidence& evidence) {
   const auto& ranks = evidence.reporting;
   const auto reporters = ranks.empty() ? fmt::format("{} programs each set up", evidence.seen.worlds_of_one())
                          : ranks.size() == 1

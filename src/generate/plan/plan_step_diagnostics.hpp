@@ -12,7 +12,7 @@
 namespace hpcml::plan {
 
 /// Findings for the user who asks, and notes for --explain, each in their order.
-struct StepDiagnostics {
+struct PlanStepDiagnostics {
   diag::Diagnostics findings;
   std::vector<std::pair<std::string, model::Origin>> notes; ///< worth saying, and about no line of the script
 
@@ -28,15 +28,15 @@ struct StepDiagnostics {
 };
 
 /// What a step decides, and what is to be reported of it.
-template <class T> struct StepResult {
+template <class T> struct PlanStepResult {
   T value;
-  StepDiagnostics remarks = {};
+  PlanStepDiagnostics remarks = {};
 };
 
 /// Appends `later` to the diagnostics.
-void add(StepDiagnostics& diagnostics, StepDiagnostics later);
+void add(PlanStepDiagnostics& diagnostics, PlanStepDiagnostics later);
 /// Returns the value, and appends its diagnostics to `diagnostics`.
-template <class T> T unwrap(StepResult<T> result, StepDiagnostics& diagnostics) {
+template <class T> T unwrap(PlanStepResult<T> result, PlanStepDiagnostics& diagnostics) {
   add(diagnostics, std::move(result.remarks));
   return std::move(result.value);
 }

@@ -9,11 +9,11 @@
 namespace hpcml::launch_chain {
 
 /// A command as a shell would have to read it, and where each of its words starts.
-struct QuotedArgv {
+struct ShellQuotedCommand {
   std::string text;                 ///< ends with a line break
   std::vector<std::size_t> offsets; ///< in `text`, one per word
 };
 
-QuotedArgv quote_argv(const std::vector<std::string>& command);
+ShellQuotedCommand quote_argv(const std::vector<std::string>& command);
 
 } // namespace hpcml::launch_chain

@@ -12,7 +12,7 @@
 
 namespace hpcml::batch {
 
-struct SavedJob {
+struct ResubmissionRecord {
   std::string job;       ///< "4711", for a task of an array "4711_3"
   std::string first;     ///< the first job of the same work
   unsigned restarts = 0; ///< starts before the last one
@@ -32,11 +32,11 @@ std::vector<std::filesystem::path> saved_job_directories(const util::EnvSnapshot
 
 /// Writes the record and a copy of the script `source`, readable by the user alone. Returns the path of the
 /// copy.
-util::Result<std::string> keep_job(SavedJob job, const std::string& source,
+util::Result<std::string> keep_job(ResubmissionRecord job, const std::string& source,
                                    const std::vector<std::filesystem::path>& directories);
 
 /// The record of a job. Errors if there is none, with where it was looked for.
-util::Result<SavedJob> load_saved_job(const std::string& job,
+util::Result<ResubmissionRecord> load_saved_job(const std::string& job,
                                       const std::vector<std::filesystem::path>& directories);
 
 /// Removes the record and the copy.

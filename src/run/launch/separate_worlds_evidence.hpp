@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "core/util/result.hpp"
-#include "run/store/store_activity.hpp"
+#include "run/store/shared_store_activity.hpp"
 
 namespace hpcml::launch {
 
 /// What is known of ranks that all exited with 0.
-struct WorldEvidence {
+struct SeparateWorldsEvidence {
   unsigned world_size = 1;           ///< as hpcml has set it
   unsigned local_ranks = 1;          ///< ranks that this process started
   std::vector<unsigned> reporting{}; ///< those of them whose output reports a world of 1
@@ -21,15 +21,15 @@ struct WorldEvidence {
   store::ObservedWorlds seen{};      ///< by that store
 };
 
-enum class WorldFault {
+enum class SeparateWorldsResult {
   none,
   not_connected, ///< no program used the store: independent programs are legal
   separate,      ///< programs were part of a world of 1
 };
 
-WorldFault check_worlds(const WorldEvidence& evidence);
+SeparateWorldsResult check_worlds(const SeparateWorldsEvidence& evidence);
 
 /// Returns the error that reports such programs.
-util::Error describe_separate_worlds(const WorldEvidence& evidence);
+util::Error describe_separate_worlds(const SeparateWorldsEvidence& evidence);
 
 } // namespace hpcml::launch

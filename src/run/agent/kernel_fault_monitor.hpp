@@ -12,9 +12,9 @@
 namespace hpcml::agent {
 
 /// What has happened since its construction, which is to be before the start of the ranks.
-class NodeFaults {
+class KernelFaultMonitor {
 public:
-  NodeFaults() : x_memory(launch::read_memory_levels()) {}
+  KernelFaultMonitor() : x_memory(launch::read_memory_levels()) {}
   /// Returns the first GPU fault; empty: none.
   const std::string& gpu_fault();
   /// Returns why the kernel killed a rank that ended with this status; nothing if it did not.

@@ -16,7 +16,7 @@ namespace hpcml::ddp {
 
 /// Detects that an operation of NCCL failed or never ends, which only this thread can see: waiting for an
 /// operation merely orders streams and returns.
-class StreamWatch {
+class NcclWatchdog {
 public:
   /// What it calls in its thread.
   struct Calls {
@@ -30,11 +30,11 @@ public:
     std::chrono::milliseconds grace{
         15000}; ///< in which a program that lives begins its next operation, or ends
   };
-  StreamWatch(std::chrono::milliseconds timeout, Calls calls);
+  NcclWatchdog(std::chrono::milliseconds timeout, Calls calls);
   /// Forgets what has not ended.
-  ~StreamWatch();
-  StreamWatch(const StreamWatch&) = delete;
-  StreamWatch& operator=(const StreamWatch&) = delete;
+  ~NcclWatchdog();
+  NcclWatchdog(const NcclWatchdog&) = delete;
+  NcclWatchdog& operator=(const NcclWatchdog&) = delete;
 
   /// It has begun now; `is_done` throws if it failed. Operations end in the order in which they began, or
   /// nearly.

@@ -91,7 +91,7 @@ TEST_CASE("what the person has is asked, not written: no account of his is in th
   REQUIRE(facts.accounts);
   CHECK(facts.accounts->names() == std::vector<std::string>{"big", "small"});
   CHECK(discover::needs_account(facts));
-  discover::ProfileInput request;
+  discover::ProfileGenerationInput request;
   request.date = "2026-11-02";
   const auto profile = discover::make_profile(facts, discover::make_node_kinds(facts.nodes), request);
   CHECK(profile.text.find("small") == std::string::npos);
@@ -115,7 +115,7 @@ TEST_CASE("what nobody answered is unknown, and named") {
 }
 
 TEST_CASE("the machine is recognised by variables with the cluster's name and by full host names") {
-  discover::ProfileInput request;
+  discover::ProfileGenerationInput request;
   for (const auto& [name, value] : std::map<std::string, std::string>{{"CC_CLUSTER", "mixed"},
                                                                       {"USER", "mixed"},
                                                                       {"LMOD_SYSTEM_NAME", "Mixed"},
@@ -208,7 +208,7 @@ TEST_CASE("modules are read from the lists of both module systems") {
 }
 
 TEST_CASE("readable JSON is JSON, whatever is in it") {
-  discover::JsonObject object;
+  discover::JsonObjectBuilder object;
   object.put("text", "a\"b\\c\n")
       .put("list", discover::json_texts(std::vector<std::string>(40, "long enough to break")))
       .put("none", discover::json_texts({}));

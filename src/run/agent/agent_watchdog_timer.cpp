@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "run/agent/agent_liveness_timer.hpp"
+#include "run/agent/agent_watchdog_timer.hpp"
 
 #include "core/util/late_timer.hpp"
 
 namespace hpcml::agent {
 
-AgentLivenessTimer::Action AgentLivenessTimer::on_turn(Time now) {
+AgentWatchdogTimer::Action AgentWatchdogTimer::on_turn(Time now) {
   if (util::is_late(x_turn, now, x_options.late_limit())) x_last_received = now;
   x_turn = now + turn();
   if (!x_expects) return Action::none;

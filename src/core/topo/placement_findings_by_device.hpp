@@ -14,10 +14,10 @@ namespace hpcml::topo {
 std::string address_of(const Node& node, const Gpu& gpu);
 
 /// Findings by the part of the node that they are about. Each text is empty where nothing is wrong.
-class NodeFindings {
+class PlacementFindingsByDevice {
 public:
   /// `seen` empty: nothing was verified, so nothing is marked.
-  NodeFindings(const Node& node, const std::vector<PlacedRank>& seen);
+  PlacementFindingsByDevice(const Node& node, const std::vector<PlacedRank>& seen);
 
   /// Why the ranks that have this GPU should be elsewhere: "rank 0: none of its CPUs is in NUMA 3 of its
   /// GPU".

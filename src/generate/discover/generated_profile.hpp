@@ -16,7 +16,7 @@
 namespace hpcml::discover {
 
 /// What the user and the machine add to what Slurm said.
-struct ProfileInput {
+struct ProfileGenerationInput {
   std::string id;                      ///< empty: made from the cluster's name
   std::string date;                    ///< YYYY-MM-DD
   std::vector<std::string> host_names; ///< of the machine that asks
@@ -24,19 +24,19 @@ struct ProfileInput {
   std::map<std::string, model::NodeType>
       topologies;              ///< node type → its CPUs and GPU places, as one node showed them
   std::string topology_source; ///< where they were read
-  TestOnlyReport trials;       ///< what tested requests showed; without any, nothing
+  DiscoveredSbatchRules trials;       ///< what tested requests showed; without any, nothing
 };
 
 /// A profile and what it could not say.
-struct Profile {
+struct GeneratedProfile {
   std::string id;
   std::string text;                  ///< JSON, valid under sites/schema.json
   std::vector<std::string> left_out; ///< what the cluster has and a profile cannot say, for users
 };
 
 /// The profile of a cluster.
-Profile make_profile(const ClusterFacts& facts, const std::vector<NodeKind>& kinds,
-                     const ProfileInput& request);
+GeneratedProfile make_profile(const ClusterFacts& facts, const std::vector<NodeKind>& kinds,
+                     const ProfileGenerationInput& request);
 
 /// The cluster's name as a profile's id: lower case, letters, digits and _ . - only; "cluster" where nothing
 /// is left.

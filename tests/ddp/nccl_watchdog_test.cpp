@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "ddp/run_within.hpp"
-#include "ddp/stream_watch.hpp"
+#include "ddp/nccl_watchdog.hpp"
 
 using namespace hpcml::ddp;
 using std::chrono::milliseconds;
@@ -22,8 +22,8 @@ struct WatchCalls {
   std::atomic<int> failures{0};
   std::promise<std::string> failure;
 
-  StreamWatch::Calls calls(milliseconds grace = k_long) {
-    StreamWatch::Calls all;
+  NcclWatchdog::Calls calls(milliseconds grace = k_long) {
+    NcclWatchdog::Calls all;
     all.is_called = [this] { return called.load(); };
     all.on_failure = [this](const Operation& operation, const std::string& why) {
       if (++failures == 1) failure.set_value(operation.name + ": " + why);
@@ -43,7 +43,7 @@ bool never() { return false; }
 TEST_CASE("a group that ends waits for all operations, and hears of nothing if they end well") {
   WatchCalls result;
   std::atomic<bool> done{false};
-  StreamWatch watch(k_long, result.calls());
+  NcclWatchdog watch(k_long, result.calls());
   for (int i = 0; i < 3; ++i) watch.add({"all_reduce"}, [&] { return done.load(); });
   auto all = std::async(std::launch::async, [&] { watch.wait_for_all(); });
   CHECK(all.wait_for(milliseconds(300)) == std::future_status::timeout);
@@ -56,7 +56,7 @@ TEST_CASE("an operation that fails, or does not end in time, is told once, and n
   WatchCalls result;
   result.received = true;
   const bool in_time = GENERATE(true, false);
-  StreamWatch watch(in_time ? k_long : milliseconds(1000), result.calls());
+  NcclWatchdog watch(in_time ? k_long : milliseconds(1000), result.calls());
   watch.add({"broadcast"}, in_time ? fails : never);
   watch.add({"all_reduce"}, never);
   CHECK(result.failure.get_future().get() ==
@@ -70,7 +70,7 @@ TEST_CASE("an operation that fails, or does not end in time, is told once, and n
 TEST_CASE("what runs when another rank has called all to account is told with nothing of its own") {
   WatchCalls result;
   result.called = result.received = true;
-  StreamWatch watch(k_long, result.calls());
+  NcclWatchdog watch(k_long, result.calls());
   watch.add({"all_reduce"}, never);
   CHECK(result.failure.get_future().get() == "all_reduce: ");
 }
@@ -78,13 +78,13 @@ TEST_CASE("what runs when another rank has called all to account is told with no
 TEST_CASE("a program that does not come by to hear of the trouble is given up, one that ends is not") {
   WatchCalls result;
   {
-    StreamWatch watch(k_long, result.calls(milliseconds(200)));
+    NcclWatchdog watch(k_long, result.calls(milliseconds(200)));
     watch.add({"all_reduce"}, fails);
     while (!result.given_up) std::this_thread::sleep_for(milliseconds(1));
   }
   WatchCalls second_report;
   {
-    StreamWatch watch(k_long, second_report.calls());
+    NcclWatchdog watch(k_long, second_report.calls());
     watch.add({"all_reduce"}, fails);
     watch.wait_for_all();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "generate/plan/step_diagnostics.hpp"
+#include "generate/plan/plan_step_diagnostics.hpp"
 
 #include <iterator>
 
@@ -7,25 +7,25 @@
 
 namespace hpcml::plan {
 
-void StepDiagnostics::error(const std::string& code, const std::string& message, const std::string& hint,
+void PlanStepDiagnostics::error(const std::string& code, const std::string& message, const std::string& hint,
                             const model::Origin& fact) {
   findings.push_back({diag::Severity::error, code, message, {}, hint, site_rules::describe_source(fact)});
 }
 
-void StepDiagnostics::warning(const std::string& code, const std::string& message, const std::string& hint,
+void PlanStepDiagnostics::warning(const std::string& code, const std::string& message, const std::string& hint,
                               const model::Origin& fact) {
   findings.push_back({diag::Severity::warning, code, message, {}, hint, site_rules::describe_source(fact)});
 }
 
-void StepDiagnostics::report(const std::string& code, const std::string& message, const std::string& hint) {
+void PlanStepDiagnostics::report(const std::string& code, const std::string& message, const std::string& hint) {
   findings.push_back({diag::Severity::note, code, message, {}, hint});
 }
 
-void StepDiagnostics::note(const std::string& text, const model::Origin& origin) {
+void PlanStepDiagnostics::note(const std::string& text, const model::Origin& origin) {
   notes.emplace_back(text, origin);
 }
 
-void add(StepDiagnostics& diagnostics, StepDiagnostics later) {
+void add(PlanStepDiagnostics& diagnostics, PlanStepDiagnostics later) {
   diagnostics.findings.insert(diagnostics.findings.end(), std::make_move_iterator(later.findings.begin()),
                               std::make_move_iterator(later.findings.end()));
   diagnostics.notes.insert(diagnostics.notes.end(), std::make_move_iterator(later.notes.begin()),

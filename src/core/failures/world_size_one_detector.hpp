@@ -24,7 +24,7 @@ bool reports_world_of_one(std::string_view text);
 
 /// Finds such a report in a stream that arrives in pieces, if it is in the first 1 MiB or so. Programs print
 /// it when they begin; a search of all output took a third of the time to pass it on.
-class WorldReportFinder {
+class WorldSizeOneDetector {
 public:
   static constexpr std::size_t k_search_limit = std::size_t{1} << 20;
 
