@@ -20,7 +20,8 @@ constexpr milliseconds k_short_look{1};
 
 } // namespace
 
-NcclWatchdog::NcclWatchdog(milliseconds timeout, Calls calls) : x_timeout(timeout), x_calls(std::move(calls)) {
+NcclWatchdog::NcclWatchdog(milliseconds timeout, Calls calls)
+    : x_timeout(timeout), x_calls(std::move(calls)) {
   x_thread = std::thread([this] { work(); });
 }
 

@@ -127,7 +127,7 @@ std::string policy_of(const Json& item) {
 }
 
 topo::ThirdPartyAffinityRequest compat_request(const Json& item, const std::string& policy,
-                                         const topo::Node& node) {
+                                               const topo::Node& node) {
   const Json& request = item.at("request");
   topo::ThirdPartyAffinityRequest wanted;
   wanted.policy = policy;

@@ -23,7 +23,8 @@ topo::AffinityRequest plan_request(const Json& request);
 
 /// The policy of another tool that the case is about; empty: none.
 std::string policy_of(const Json& item);
-topo::ThirdPartyAffinityRequest compat_request(const Json& item, const std::string& policy, const topo::Node& node);
+topo::ThirdPartyAffinityRequest compat_request(const Json& item, const std::string& policy,
+                                               const topo::Node& node);
 
 /// Keys of the request, of the expectations and of the checks that no judge reads.
 std::vector<std::string> unread_keys(const Json& item);

@@ -21,7 +21,7 @@ std::vector<std::size_t> in_order(std::size_t count) {
 
 TEST_CASE("a bucket is full once it holds its limit; the first one of each kind has the first limit") {
   const std::vector<GradientBucketCriteria> gradients = {{"f", 4},  {"f", 6}, {"f", 10}, {"h", 3},
-                                                {"f", 30}, {"f", 1}, {"h", 3}};
+                                                         {"f", 30}, {"f", 1}, {"h", 3}};
   CHECK(assign_buckets(gradients, in_order(7), {10, 20}) == BucketAssignment{{0, 1}, {2, 4}, {3, 6}, {5}});
 }
 

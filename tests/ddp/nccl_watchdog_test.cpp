@@ -6,8 +6,8 @@
 #include <future>
 #include <stdexcept>
 
-#include "ddp/run_within.hpp"
 #include "ddp/nccl_watchdog.hpp"
+#include "ddp/run_within.hpp"
 
 using namespace hpcml::ddp;
 using std::chrono::milliseconds;

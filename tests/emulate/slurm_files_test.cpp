@@ -148,7 +148,8 @@ TEST_CASE("where QoS decide one of hpcml's own preempts those that the profile c
   CHECK(list_preempted_qos(site) == std::vector<std::string>{"normal", "debug", "besteffort"});
   site.qos[1].preemptible = true;
   CHECK(list_preempted_qos(site) == std::vector<std::string>{"besteffort"});
-  CHECK(make_preemption_entries(site, parse_faults({"preempt:qos@3s"}, FaultValidationContext{2}).faults, true) ==
+  CHECK(make_preemption_entries(site, parse_faults({"preempt:qos@3s"}, FaultValidationContext{2}).faults,
+                                true) ==
         Entries{{"add", "qos", "name=hpcml-preempt", "preempt=besteffort"},
                 {"modify", "cluster", "where", "name=" + site.id, "set", "qos+=hpcml-preempt"}});
   options.faults = parse_faults({"preempt:20s@3s"}, FaultValidationContext{2}).faults;

@@ -77,7 +77,7 @@ std::string why_shared(const model::Site& site, const model::NodeType& type, con
 } // namespace
 
 std::optional<AffinityTargetNode> read_affinity_node(const AffinityOptions& options, const Context& context,
-                                               CommandErrorReporter& failure, int& exit_code) {
+                                                     CommandErrorReporter& failure, int& exit_code) {
   if (!options.topology.empty()) {
     auto node = topo::load_node(options.topology);
     if (node) return AffinityTargetNode{*node, ""};

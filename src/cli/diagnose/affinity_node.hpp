@@ -38,13 +38,14 @@ private:
 /// A node, and what is known of the steps on it.
 struct AffinityTargetNode {
   topo::Node node;
-  std::string sharing_reason; ///< why a step may not have all of its CPUs; empty: it has them, or that is unknown
+  std::string
+      sharing_reason; ///< why a step may not have all of its CPUs; empty: it has them, or that is unknown
 };
 
 /// Returns the node of the topology file, of the site, or this one, which a site completes if its placement
 /// is verified or "live" is requested. Prints the error and returns nothing on failure.
 std::optional<AffinityTargetNode> read_affinity_node(const AffinityOptions& options, const Context& context,
-                                               CommandErrorReporter& failure, int& exit_code);
+                                                     CommandErrorReporter& failure, int& exit_code);
 
 /// Whether the policy is known and the other flags mean something to it; else says why not.
 bool check_policy(const AffinityOptions& options, CommandErrorReporter& failure);

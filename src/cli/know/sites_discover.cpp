@@ -128,7 +128,8 @@ void add_topology(discover::ProfileGenerationInput& request, const std::string& 
 }
 
 util::Status read_topologies(const DiscoverOptions& options, const discover::ClusterFacts& facts,
-                             const std::vector<discover::NodeKind>& kinds, discover::ProfileGenerationInput& request) {
+                             const std::vector<discover::NodeKind>& kinds,
+                             discover::ProfileGenerationInput& request) {
   for (const auto& entry : options.topologies) {
     const auto equals = entry.find('=');
     const auto named = equals == std::string::npos ? std::string() : entry.substr(0, equals);

@@ -49,7 +49,7 @@ bool has_script(const Context& context) { return !context.has_program && !contex
 int run_script_job(const Context& context, bool is_quiet) {
   const auto script = util::read_input(context.program.front(), {std::size_t{64} << 20U}).value_or("");
   const EarlierLogCriteria earlier{std::chrono::system_clock::now().time_since_epoch(),
-                           emulate::read_script_requirements(script).appends};
+                                   emulate::read_script_requirements(script).appends};
   const auto line = start_sbatch(context);
   const auto submitted = line ? slurm::parse_submitted(*line, "") : line.error();
   if (!submitted) {

@@ -65,7 +65,8 @@ bool read_gpus(const std::string& text, emulate::AssumedNodeHardware& sizes) {
   return true;
 }
 
-std::optional<emulate::AssumedNodeHardware> read_sizes(const EmulateOptions& options, const Context& context) {
+std::optional<emulate::AssumedNodeHardware> read_sizes(const EmulateOptions& options,
+                                                       const Context& context) {
   emulate::AssumedNodeHardware sizes;
   sizes.cpus = options.cpus_per_node;
   if (!options.gpus_per_node.empty() && !read_gpus(options.gpus_per_node, sizes)) {
@@ -85,8 +86,8 @@ std::optional<emulate::AssumedNodeHardware> read_sizes(const EmulateOptions& opt
 }
 
 /// Adds nodes of the requested size to a profile without any, and reports what is assumed.
-bool complete_nodes(model::Site& site, const EmulateOptions& options, const emulate::AssumedNodeHardware& sizes,
-                    const Context& context) {
+bool complete_nodes(model::Site& site, const EmulateOptions& options,
+                    const emulate::AssumedNodeHardware& sizes, const Context& context) {
   if (!site.partitions.empty() && !sizes.any()) {
     for (const auto& assumption : emulate::complete_nodes(site, options.request.partition))
       make_narrator(context, options.quiet).note(assumption);

@@ -37,7 +37,7 @@ private:
 
   std::string x_path;
   std::optional<EarlierLogCriteria> x_earlier; ///< until the file is known to be the job's
-  std::optional<Version> x_version;    ///< of the earlier log
+  std::optional<Version> x_version;            ///< of the earlier log
   unsigned long long x_offset = 0;
   bool x_found = false;
 };

@@ -93,7 +93,8 @@ util::Status make_log_directory(const SubmitCall& call) {
   return util::Success{};
 }
 
-std::vector<std::string> dependency_option(const SubmitCall& call, const std::vector<AcceptedBatchJob>& jobs) {
+std::vector<std::string> dependency_option(const SubmitCall& call,
+                                           const std::vector<AcceptedBatchJob>& jobs) {
   if (call.after.empty()) return {};
   auto text = fmt::format("--dependency={}", call.after_state == "ok" ? "afterok" : "afterany");
   for (const auto index : call.after) text += fmt::format(":{}", jobs[index].id);

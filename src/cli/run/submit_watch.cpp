@@ -381,7 +381,8 @@ void print_detached(const std::vector<AcceptedBatchJob>& jobs, std::size_t from,
 
 } // namespace
 
-int run_watch(const std::vector<AcceptedBatchJob>& jobs, const Context& context, const FollowOptions& options) {
+int run_watch(const std::vector<AcceptedBatchJob>& jobs, const Context& context,
+              const FollowOptions& options) {
   const SignalGuard guard;
   const slurm::LiveCommands commands(context.env);
   Screen screen(options.is_quiet);

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/run/accepted_batch_job.hpp"
 #include "cli/run/log_follower.hpp"
 #include "cli/run/rank_logs.hpp"
-#include "cli/run/accepted_batch_job.hpp"
 
 namespace hpcml::cli {
 
@@ -21,8 +21,8 @@ constexpr int k_detached = 130;
 struct FollowOptions {
   /// Between two questions to Slurm: short at first, long for a job that waits for hours.
   std::chrono::milliseconds min_interval = std::chrono::seconds(1), max_interval = std::chrono::seconds(30);
-  std::chrono::milliseconds log_delay{150};             ///< until a file system shows what another node wrote
-  unsigned max_failures = 20;                           ///< unanswered questions in a row
+  std::chrono::milliseconds log_delay{150}; ///< until a file system shows what another node wrote
+  unsigned max_failures = 20;               ///< unanswered questions in a row
   std::optional<EarlierLogCriteria> earlier_log = std::nullopt; ///< job numbers begin at 1 in each rehearsal
   bool copies_all = false; ///< also the output of array tasks and a separate file of the standard error
   bool ends_jobs = false;  ///< jobs end with the watching
@@ -33,7 +33,8 @@ struct FollowOptions {
 /// Follows the jobs in order to their end. The log is written to stdout, everything else to stderr. Returns
 /// the last job's exit code (of an array the highest), 5 if Slurm does not report it, 130 if Ctrl-C stopped
 /// watching.
-int run_watch(const std::vector<AcceptedBatchJob>& jobs, const Context& context, const FollowOptions& options = {});
+int run_watch(const std::vector<AcceptedBatchJob>& jobs, const Context& context,
+              const FollowOptions& options = {});
 /// Returns the job of that number, to be watched; prints an error and sets `exit_code` if there is none.
 std::vector<AcceptedBatchJob> find_running(const std::string& id, const Context& context, int& exit_code);
 

@@ -129,7 +129,9 @@ int run_torchrun(const Context& context, const std::vector<std::string>& words) 
   case torchrun::TorchrunParseResult::Output::help:
     print_torchrun_help(context, util::contains(words, std::string("--help")));
     return k_ok;
-  case torchrun::TorchrunParseResult::Output::table: std::cout << torchrun::render_torchrun_table(); return k_ok;
+  case torchrun::TorchrunParseResult::Output::table:
+    std::cout << torchrun::render_torchrun_table();
+    return k_ok;
   case torchrun::TorchrunParseResult::Output::ranks: break;
   }
   if (line.errors.empty()) return run_request(line.request, context);

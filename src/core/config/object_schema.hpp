@@ -43,7 +43,7 @@ struct MemberSchema {
   unsigned most = k_most;                        ///< of a number
   std::vector<std::string> (*words)() = nullptr; ///< of a closed set
   std::string_view pattern = {};                 ///< of texts with their own form
-  TypeErasedObjectSchema (*schema)() = nullptr;         ///< of the objects
+  TypeErasedObjectSchema (*schema)() = nullptr;  ///< of the objects
   std::string_view why = {};                     ///< not empty: the member must exist, and why
 
   static constexpr unsigned k_most = 1000000; ///< where nothing else limits a number

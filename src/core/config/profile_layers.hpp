@@ -40,7 +40,7 @@ struct ProfileLoadResult {
 /// Parses `file` and merges it over the profiles that it extends. A profile may extend one with its own id:
 /// that of the next place.
 ProfileLoadResult load_layers(const ProfileFile& file, const FindProfile& find,
-                           ProfilesToValidate scope = ProfilesToValidate::brought);
+                              ProfilesToValidate scope = ProfilesToValidate::brought);
 
 /// `over` laid over `base`: objects merge, a null removes, everything else is replaced.
 JsonNode merge_layers(JsonNode base, const JsonNode& over);

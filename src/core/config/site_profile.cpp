@@ -35,12 +35,12 @@ std::vector<std::string> constraint_operators() { return {"&", "|"}; }
 /// A day.
 template <class T, auto M> constexpr Member<T> date(std::string_view key, std::string_view about) {
   return MemberFactory<T>::special({.key = key, .kind = MemberKind::text, .about = about, .pattern = k_day},
-                             [](ObjectReader& object, const MemberSchema& schema, T& into) {
-                               std::invoke(M, into) = object.text(schema.key).value_or("");
-                               const auto& text = std::invoke(M, into);
-                               if (!text.empty() && !is_date(text))
-                                 object.report_value(schema.key, k_date_fault);
-                             });
+                                   [](ObjectReader& object, const MemberSchema& schema, T& into) {
+                                     std::invoke(M, into) = object.text(schema.key).value_or("");
+                                     const auto& text = std::invoke(M, into);
+                                     if (!text.empty() && !is_date(text))
+                                       object.report_value(schema.key, k_date_fault);
+                                   });
 }
 
 /// A member that others read: the layers of a profile.

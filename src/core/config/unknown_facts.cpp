@@ -160,7 +160,8 @@ bool is_filled_by_other_file(const JsonNode& entry, const JsonNode& value, const
 
 } // namespace
 
-void check_unknown_facts(const JsonNode& profile, const TypeErasedObjectSchema& schema, ReadContext& context) {
+void check_unknown_facts(const JsonNode& profile, const TypeErasedObjectSchema& schema,
+                         ReadContext& context) {
   const auto* list = profile.find("unknown");
   if (list == nullptr) return;
   for (const auto& item : unwrapped(*list).items) {

@@ -22,14 +22,14 @@ struct SignalLogText {
   int number;
 };
 inline constexpr SignalLogText k_signal_texts[] = {{"Segmentation fault", SIGSEGV},
-                                                {"Aborted", SIGABRT},
-                                                {"Bus error", SIGBUS},
-                                                {"Floating point exception", SIGFPE},
-                                                {"Illegal instruction", SIGILL},
-                                                {"Bad system call", SIGSYS},
-                                                {"Trace/breakpoint trap", SIGTRAP},
-                                                {"Killed", SIGKILL},
-                                                {"Terminated", SIGTERM}};
+                                                   {"Aborted", SIGABRT},
+                                                   {"Bus error", SIGBUS},
+                                                   {"Floating point exception", SIGFPE},
+                                                   {"Illegal instruction", SIGILL},
+                                                   {"Bad system call", SIGSYS},
+                                                   {"Trace/breakpoint trap", SIGTRAP},
+                                                   {"Killed", SIGKILL},
+                                                   {"Terminated", SIGTERM}};
 
 /// How tasks ended that ended at once and in the same way.
 struct TaskEnd {

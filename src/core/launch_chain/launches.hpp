@@ -29,11 +29,12 @@ struct Link {
   Role role = Role::other; ///< of `program`
   std::string module;      ///< of `python -m MODULE`
   diag::TextRange place;   ///< the program's word
-  std::vector<GivenOption> options;         ///< of the program itself
-  std::vector<shell::Argument> operands;    ///< what is neither program nor option and not the next link: an
-                                            ///< image, a script with its arguments
-  std::vector<shell::CommandPrefixVariable> sets; ///< variables that `env` in front of it, or its own options, set
-                                            ///< for what it starts: srun's --export, a container's --env
+  std::vector<GivenOption> options;      ///< of the program itself
+  std::vector<shell::Argument> operands; ///< what is neither program nor option and not the next link: an
+                                         ///< image, a script with its arguments
+  std::vector<shell::CommandPrefixVariable>
+      sets;                        ///< variables that `env` in front of it, or its own options, set
+                                   ///< for what it starts: srun's --export, a container's --env
   std::vector<std::string> passes; ///< variables that its options pass on by name only (`--env NAME`),
                                    ///< wherever they are set
   bool complete = true; ///< false: words of unknown number are among the options, there may be more

@@ -46,8 +46,8 @@ struct RankSettings {
   Known<bool> agent;                  ///< one process of hpcml per node starts its ranks, and stays
   Known<LogDirectory> log_dir;        ///< what the ranks write goes there, a file each
   Known<unsigned> max_restarts;       ///< number of times that all ranks are restarted after a failure
-  Known<unsigned> stall_timeout; ///< seconds without output of the ranks or a message to the store; 0: off
-  Known<ElasticNodeRange> nnodes;  ///< number of nodes with which the ranks continue
+  Known<unsigned> stall_timeout;  ///< seconds without output of the ranks or a message to the store; 0: off
+  Known<ElasticNodeRange> nnodes; ///< number of nodes with which the ranks continue
   Known<unsigned> heartbeat_interval; ///< seconds between heartbeats of agents and their coordinator
   Known<unsigned> heartbeat_timeout;  ///< seconds without one after which an agent is lost; 0: never
 };

@@ -52,15 +52,21 @@ public:
       as.narrow(k_oldest_version, before(bound));
     return answer;
   }
-  friend constexpr bool operator<(const ComparisonTrackingVersion& as, Version bound) { return !(as >= bound); }
+  friend constexpr bool operator<(const ComparisonTrackingVersion& as, Version bound) {
+    return !(as >= bound);
+  }
   friend constexpr bool operator<=(const ComparisonTrackingVersion& as, Version bound) {
     return bound == k_newest_version || as < after(bound);
   }
-  friend constexpr bool operator>(const ComparisonTrackingVersion& as, Version bound) { return !(as <= bound); }
+  friend constexpr bool operator>(const ComparisonTrackingVersion& as, Version bound) {
+    return !(as <= bound);
+  }
   friend constexpr bool operator==(const ComparisonTrackingVersion& as, Version other) {
     return as >= other && as <= other;
   }
-  friend constexpr bool operator!=(const ComparisonTrackingVersion& as, Version other) { return !(as == other); }
+  friend constexpr bool operator!=(const ComparisonTrackingVersion& as, Version other) {
+    return !(as == other);
+  }
 
 private:
   static constexpr Version before(Version version) {

@@ -116,7 +116,8 @@ std::optional<std::vector<GresItem>> parse_gpus(string_view text, ComparisonTrac
   return items;
 }
 
-std::optional<std::vector<GresItem>> parse_gpus_per_task(string_view text, ComparisonTrackingVersion version) {
+std::optional<std::vector<GresItem>> parse_gpus_per_task(string_view text,
+                                                         ComparisonTrackingVersion version) {
   if (version < Version::v23_11) return parse_gpus(text, version);
   std::vector<GresItem> items;
   bool skipped = false; // a first one without a number

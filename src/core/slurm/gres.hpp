@@ -24,7 +24,8 @@ std::optional<std::vector<GresItem>> parse_gres(std::string_view text, Compariso
 /// --gpus, --gpus-per-node, --gpus-per-socket: each item is a count, a type or type:count.
 std::optional<std::vector<GresItem>> parse_gpus(std::string_view text, ComparisonTrackingVersion version);
 /// --gpus-per-task: as parse_gpus up to 23.02; from 23.11 an item that cannot be read is omitted in silence.
-std::optional<std::vector<GresItem>> parse_gpus_per_task(std::string_view text, ComparisonTrackingVersion version);
+std::optional<std::vector<GresItem>> parse_gpus_per_task(std::string_view text,
+                                                         ComparisonTrackingVersion version);
 /// --tres-per-task: what is asked per task; "cpu" may be among the names, gres by their bare name.
 struct TresPerTask {
   std::vector<GresItem> items;

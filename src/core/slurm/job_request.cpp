@@ -120,7 +120,8 @@ void apply_hint(JobOptions& request, ComparisonTrackingVersion version) {
 }
 
 /// Up to 20.11 both names exclude each other, later they have to say the same.
-void check_both_names(const JobOptions& request, ComparisonTrackingVersion version, LocatedFindings& findings) {
+void check_both_names(const JobOptions& request, ComparisonTrackingVersion version,
+                      LocatedFindings& findings) {
   if (version >= Version::v21_08 && request.count("ntasks-per-gpu") == request.count("ntasks-per-tres"))
     return;
   findings.error(request.place("ntasks-per-tres"), "slurm/exclusive-options",

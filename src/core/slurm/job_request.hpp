@@ -62,6 +62,7 @@ JobOptions make_request(const std::vector<OptionSetting>& settings, ComparisonTr
                         LocatedFindings& findings);
 
 /// The combinations that sbatch itself refuses.
-void check_combinations(const JobOptions& request, ComparisonTrackingVersion version, LocatedFindings& findings);
+void check_combinations(const JobOptions& request, ComparisonTrackingVersion version,
+                        LocatedFindings& findings);
 
 } // namespace hpcml::slurm

@@ -176,7 +176,8 @@ struct WithoutGpus {
 };
 
 /// The CPUs of the job and of a node, as sbatch sends them and the controller counts again.
-void apply_cpus(const JobOptions& r, ComparisonTrackingVersion version, const WithoutGpus& by, JobSize& size) {
+void apply_cpus(const JobOptions& r, ComparisonTrackingVersion version, const WithoutGpus& by,
+                JobSize& size) {
   // 20.11 learns of tasks by GPUs too late for the CPUs.
   const long counted = version == Version::v20_11 ? by.known : by.sent;
   // What sbatch sends; the controller counts again where it finds more tasks than that.

@@ -69,7 +69,7 @@ std::size_t place_of(const std::vector<std::string>& nodes, const std::string& h
 /// Node after node, as many ranks on each as the job has tasks there. An error where this task's own numbers
 /// or its host say otherwise.
 Result<StepTaskPosition> read_blocks(const util::EnvSnapshot& env, const model::LauncherRule& rule,
-                               StepTaskPosition layout, const std::string& host) {
+                                     StepTaskPosition layout, const std::string& host) {
   if (layout.nodes.size() > layout.world_size) layout.nodes.resize(layout.world_size);
   TRY(layout.tasks_per_node, counts_for(env, layout.nodes.size(), layout.world_size, rule.rank_variable));
   unsigned before = 0;
@@ -96,8 +96,9 @@ Result<StepTaskPosition> read_blocks(const util::EnvSnapshot& env, const model::
 
 /// By the launcher's own numbers, whatever the distribution: a node's number is its place among the job's
 /// nodes. Nothing where it does not give them, or this host is none of the job's.
-std::optional<StepTaskPosition> read_own_numbers(const util::EnvSnapshot& env, const model::LauncherRule& rule,
-                                           StepTaskPosition layout, const std::string& host) {
+std::optional<StepTaskPosition> read_own_numbers(const util::EnvSnapshot& env,
+                                                 const model::LauncherRule& rule, StepTaskPosition layout,
+                                                 const std::string& host) {
   const auto* known = known_variables(rule);
   const auto local = number_of(env, rule.local_rank_variable);
   const auto size = known != nullptr ? number_of(env, known->local_size) : std::nullopt;
@@ -133,7 +134,7 @@ StepIdentity read_launcher_identity(const util::EnvSnapshot& env, const model::L
 }
 
 Result<StepTaskPosition> read_launcher_layout(const util::EnvSnapshot& env, const model::LauncherRule& rule,
-                                        const std::string& host) {
+                                              const std::string& host) {
   if (!in_launcher_task(env, rule))
     return Error{fmt::format("this task was not started by {0}: {1} or {2}, which {0} sets, is missing",
                              rule.name, rule.rank_variable, rule.world_size_variable),

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "core/slurm/option_values.hpp"
 #include "core/slurm/comparison_tracking_version.hpp"
+#include "core/slurm/option_values.hpp"
 
 namespace hpcml::slurm {
 

@@ -184,8 +184,8 @@ bool is_on(const std::string& value) {
          (std::strtol(value.c_str(), &end, 10) != 0 && *end == '\0');
 }
 
-std::vector<OptionSetting> read_environment(const SbatchInvocation& invocation, ComparisonTrackingVersion version,
-                                            LocatedFindings& findings) {
+std::vector<OptionSetting> read_environment(const SbatchInvocation& invocation,
+                                            ComparisonTrackingVersion version, LocatedFindings& findings) {
   std::vector<OptionSetting> settings;
   if (invocation.environment.empty())
     return settings; // as check reads: hundreds of names need not be looked up for each version

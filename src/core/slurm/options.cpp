@@ -45,7 +45,8 @@ const OptionRow* row_named(std::string_view name) {
 
 } // namespace
 
-OptionMatch find_option(Program program, std::string_view name, std::optional<ComparisonTrackingVersion> version) {
+OptionMatch find_option(Program program, std::string_view name,
+                        std::optional<ComparisonTrackingVersion> version) {
   if (name.empty()) return {};
   std::vector<const OptionRow*> matches;
   const auto argument = [&](const OptionRow& row) { return argument_of(row, program, version); };
@@ -71,7 +72,8 @@ OptionMatch find_option(Program program, std::string_view name, std::optional<Co
   return result;
 }
 
-std::optional<Option> find_option(Program program, char letter, std::optional<ComparisonTrackingVersion> version) {
+std::optional<Option> find_option(Program program, char letter,
+                                  std::optional<ComparisonTrackingVersion> version) {
   for (const auto& row : option_rows())
     if (letter != '\0' && use_of(row, program).letter == letter)
       if (const auto argument = argument_of(row, program, version))

@@ -10,7 +10,8 @@ namespace hpcml::slurm {
 bool has_choice(const JobOptions& request, ComparisonTrackingVersion version);
 
 /// Whether the tasks are more than this many nodes may hold by --ntasks-per-node.
-bool exceeds_places(const JobOptions& request, const JobSize& size, long nodes, ComparisonTrackingVersion version);
+bool exceeds_places(const JobOptions& request, const JobSize& size, long nodes,
+                    ComparisonTrackingVersion version);
 
 /// --nodes=0, where nothing else makes nodes, as a finding "slurm/impossible".
 void check_no_nodes(const JobOptions& request, ComparisonTrackingVersion version, LocatedFindings& findings);

@@ -150,7 +150,8 @@ private:
 
 } // namespace
 
-void check_combinations(const JobOptions& request, ComparisonTrackingVersion version, LocatedFindings& findings) {
+void check_combinations(const JobOptions& request, ComparisonTrackingVersion version,
+                        LocatedFindings& findings) {
   Checker(request, version, findings).run();
 }
 

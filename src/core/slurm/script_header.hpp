@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/slurm/findings.hpp"
 #include "core/slurm/comparison_tracking_version.hpp"
+#include "core/slurm/findings.hpp"
 
 namespace hpcml::slurm {
 

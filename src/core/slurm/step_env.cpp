@@ -203,7 +203,8 @@ std::optional<std::string> node_of_first_rank(const util::EnvSnapshot& env, cons
   return fits(layout, tasks, listed) ? std::optional(listed.front()) : std::nullopt;
 }
 
-Error unknown_first_node(const util::EnvSnapshot& env, const StepTaskPosition& layout, const std::string& why) {
+Error unknown_first_node(const util::EnvSnapshot& env, const StepTaskPosition& layout,
+                         const std::string& why) {
   if (!layout.numbered && layout.node_rank < layout.nodes.size()) {
     auto error = contradiction(fmt::format(
         "this task is on node {} (SLURMD_NODENAME), but SLURM_STEP_NODELIST and SLURM_NODEID name {}",

@@ -66,8 +66,8 @@ bool in_launcher_task(const util::EnvSnapshot& env, const model::LauncherRule& r
 
 /// The same layout from a launcher's own rank variables; the nodes are the job's, filled in blocks where the
 /// launcher does not say otherwise. `host`: the name of this node, to find it among the job's nodes.
-util::Result<StepTaskPosition> read_launcher_layout(const util::EnvSnapshot& env, const model::LauncherRule& rule,
-                                              const std::string& host);
+util::Result<StepTaskPosition> read_launcher_layout(const util::EnvSnapshot& env,
+                                                    const model::LauncherRule& rule, const std::string& host);
 
 /// Job and restart count of a launcher's start, and a number for it in place of the step's: the ranks of one
 /// start may be in several steps, and the ones next to mpirun in none.

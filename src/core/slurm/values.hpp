@@ -82,7 +82,8 @@ struct Dependencies {
 std::optional<Dependencies> parse_dependencies(std::string_view text, ComparisonTrackingVersion version);
 
 /// The names in a feature expression; nullopt where its form is wrong.
-std::optional<std::vector<std::string>> parse_features(std::string_view text, ComparisonTrackingVersion version);
+std::optional<std::vector<std::string>> parse_features(std::string_view text,
+                                                       ComparisonTrackingVersion version);
 
 /// A value of --gpu-bind that this version takes.
 bool is_gpu_bind(std::string_view value, ComparisonTrackingVersion version);

@@ -159,7 +159,8 @@ void place_greedily(ThirdPartyAffinityPlan& plan, const Node& node, const std::v
 
 } // namespace
 
-util::Result<ThirdPartyAffinityPlan> plan_like_mpibind(const Node& node, const ThirdPartyAffinityRequest& request) {
+util::Result<ThirdPartyAffinityPlan> plan_like_mpibind(const Node& node,
+                                                       const ThirdPartyAffinityRequest& request) {
   TRY(const auto domains, read_domains(node, request));
   std::size_t hardware_smt = domains.front().cores.front().size();
   if (request.smt > hardware_smt)

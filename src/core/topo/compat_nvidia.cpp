@@ -87,7 +87,8 @@ Cores ungroup(const Groups& groups, bool socket_scope) {
   return cores;
 }
 
-std::vector<Groups> deal_unique(const std::vector<Groups>& grouped, const ThirdPartyAffinityRequest& request) {
+std::vector<Groups> deal_unique(const std::vector<Groups>& grouped,
+                                const ThirdPartyAffinityRequest& request) {
   std::vector<std::vector<std::size_t>> members; // GPUs with equal groups, in order of appearance
   for (std::size_t g = 0; g < grouped.size(); ++g) {
     auto same = std::find_if(members.begin(), members.end(),
@@ -145,7 +146,8 @@ std::vector<Cores> deal_all(const std::vector<Near>& near, bool socket_scope) {
 
 } // namespace
 
-util::Result<ThirdPartyAffinityPlan> plan_like_nvidia(const Node& node, const ThirdPartyAffinityRequest& request) {
+util::Result<ThirdPartyAffinityPlan> plan_like_nvidia(const Node& node,
+                                                      const ThirdPartyAffinityRequest& request) {
   TRY(auto near, read_near(node, request));
   for (const Near& a : near)
     for (const Near& b : near)

@@ -7,13 +7,17 @@
 namespace hpcml::topo {
 
 /// As torchrun --numa-binding would: the policies "torch-…".
-util::Result<ThirdPartyAffinityPlan> plan_like_torch(const Node& node, const ThirdPartyAffinityRequest& request);
+util::Result<ThirdPartyAffinityPlan> plan_like_torch(const Node& node,
+                                                     const ThirdPartyAffinityRequest& request);
 /// As mpibind would; also how many threads each rank starts.
-util::Result<ThirdPartyAffinityPlan> plan_like_mpibind(const Node& node, const ThirdPartyAffinityRequest& request);
+util::Result<ThirdPartyAffinityPlan> plan_like_mpibind(const Node& node,
+                                                       const ThirdPartyAffinityRequest& request);
 /// As NVIDIA's gpu_affinity would: the policies "nvidia-…".
-util::Result<ThirdPartyAffinityPlan> plan_like_nvidia(const Node& node, const ThirdPartyAffinityRequest& request);
+util::Result<ThirdPartyAffinityPlan> plan_like_nvidia(const Node& node,
+                                                      const ThirdPartyAffinityRequest& request);
 /// As Slurm's task/affinity with --gpu-bind=closest would: "slurm-closest".
-util::Result<ThirdPartyAffinityPlan> plan_like_slurm(const Node& node, const ThirdPartyAffinityRequest& request);
+util::Result<ThirdPartyAffinityPlan> plan_like_slurm(const Node& node,
+                                                     const ThirdPartyAffinityRequest& request);
 
 /// What a process would see as its own CPUs.
 model::IdSet seen_cpus(const Node& node, const ThirdPartyAffinityRequest& request);

@@ -87,7 +87,8 @@ IdSet local_cpus(const Node& node, const Gpu& gpu) {
 
 } // namespace
 
-util::Result<ThirdPartyAffinityPlan> plan_like_slurm(const Node& node, const ThirdPartyAffinityRequest& request) {
+util::Result<ThirdPartyAffinityPlan> plan_like_slurm(const Node& node,
+                                                     const ThirdPartyAffinityRequest& request) {
   ThirdPartyAffinityPlan plan;
   const std::vector<IdSet> masks = distribute(node, request);
   for (unsigned rank = 0; rank < request.ranks; ++rank) {

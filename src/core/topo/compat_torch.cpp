@@ -71,7 +71,8 @@ IdSet socket_cpus(const Node& node, const IdSet& local, const IdSet& seen) {
 
 } // namespace
 
-util::Result<ThirdPartyAffinityPlan> plan_like_torch(const Node& node, const ThirdPartyAffinityRequest& request) {
+util::Result<ThirdPartyAffinityPlan> plan_like_torch(const Node& node,
+                                                     const ThirdPartyAffinityRequest& request) {
   ThirdPartyAffinityPlan plan;
   const IdSet seen = seen_cpus(node, request);
   for (unsigned rank = 0; rank < request.ranks; ++rank) {

@@ -58,7 +58,7 @@ std::vector<Nic> read_rdma_devices(const fs::path& root) {
 } // namespace
 
 NearestNicPerGpu read_live_nics(const std::vector<model::GpuLocality>& places,
-                           const std::vector<std::string>& interfaces, const fs::path& root) {
+                                const std::vector<std::string>& interfaces, const fs::path& root) {
   NearestNicPerGpu found;
   if (places.empty()) return found;
   std::vector<Nic> nics;

@@ -13,7 +13,7 @@ namespace hpcml::topo {
 /// Reads a few links and numbers for each device below `root` ("/"; another one for tests); nothing without
 /// GPUs.
 NearestNicPerGpu read_live_nics(const std::vector<model::GpuLocality>& gpus,
-                           const std::vector<std::string>& interfaces,
-                           const std::filesystem::path& root = "/");
+                                const std::vector<std::string>& interfaces,
+                                const std::filesystem::path& root = "/");
 
 } // namespace hpcml::topo

@@ -90,7 +90,8 @@ ClusterQueryOptions make_inquirer(const util::EnvSnapshot& env) {
   return inquirer;
 }
 
-util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const ClusterQueryOptions& inquirer) {
+util::Result<ClusterFacts> run_questions(const slurm::Commands& commands,
+                                         const ClusterQueryOptions& inquirer) {
   ClusterFacts facts;
   ClusterProbe ask(commands, facts);
   TRY_DONE(ask.required({"scontrol", "-o", "show", "partition"}, facts.partitions, slurm::parse_partitions));

@@ -47,7 +47,8 @@ ClusterQueryOptions make_inquirer(const util::EnvSnapshot& env);
 
 /// Asks for partitions, nodes and configuration, which must exist, and for accounts, QoS, modules and GPU
 /// tools, which may be missing.
-util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const ClusterQueryOptions& inquirer);
+util::Result<ClusterFacts> run_questions(const slurm::Commands& commands,
+                                         const ClusterQueryOptions& inquirer);
 
 /// Names of modules from the terse output of Lmod and Environment Modules: directories and headings are
 /// omitted. Pure.

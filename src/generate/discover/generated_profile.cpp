@@ -34,7 +34,8 @@ std::string host_pattern(const std::string& host) {
   return pattern;
 }
 
-JsonObjectBuilder detect_part(const ClusterFacts& facts, const ProfileGenerationInput& request, const std::string& source) {
+JsonObjectBuilder detect_part(const ClusterFacts& facts, const ProfileGenerationInput& request,
+                              const std::string& source) {
   JsonObjectBuilder detect, variables;
   const auto cluster = util::to_lower(facts.config.cluster);
   for (const auto& [name, value] : request.env.variables()) {
@@ -67,7 +68,8 @@ JsonObjectBuilder flag_part(const model::SbatchOptionRule& rule) {
   return flag;
 }
 
-JsonObjectBuilder flags_part(const ClusterFacts& facts, const ProfileGenerationInput& request, const std::string& source) {
+JsonObjectBuilder flags_part(const ClusterFacts& facts, const ProfileGenerationInput& request,
+                             const std::string& source) {
   auto rules = request.trials.flags;
   const auto require = [&](const char* name, const char* why) {
     if (rules.contains(name)) return;
@@ -230,7 +232,7 @@ PartitionLimits find_limits(const slurm::PartitionRecord& partition,
 namespace {
 
 JsonObjectBuilder gpu_request_part(const std::vector<NodeKind>& kinds, const ProfileGenerationInput& request,
-                            const std::string& source) {
+                                   const std::string& source) {
   const bool gpus =
       std::any_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) { return kind.gpus > 0; });
   const auto style = request.trials.gpu_style.value_or(gpus ? model::GpuOptionStyle::gpus_per_node
@@ -244,7 +246,7 @@ JsonObjectBuilder gpu_request_part(const std::vector<NodeKind>& kinds, const Pro
 } // namespace
 
 GeneratedProfile make_profile(const ClusterFacts& facts, const std::vector<NodeKind>& kinds,
-                     const ProfileGenerationInput& request) {
+                              const ProfileGenerationInput& request) {
   GeneratedProfile profile;
   profile.id = request.id.empty() ? make_site_id(facts.config.cluster) : request.id;
   const std::string source = "discovered";
@@ -252,9 +254,11 @@ GeneratedProfile make_profile(const ClusterFacts& facts, const std::vector<NodeK
   root.put("schema", json_number(1))
       .put("id", profile.id)
       .put("name", fmt::format("{} (found from its Slurm)", make_site_id(facts.config.cluster)));
-  sources.put(source, JsonObjectBuilder().put("url", list_source(facts, request)).put("checked", request.date));
+  sources.put(source,
+              JsonObjectBuilder().put("url", list_source(facts, request)).put("checked", request.date));
   if (!request.topologies.empty())
-    sources.put("topology", JsonObjectBuilder().put("url", request.topology_source).put("checked", request.date));
+    sources.put("topology",
+                JsonObjectBuilder().put("url", request.topology_source).put("checked", request.date));
   root.put("sources", std::move(sources));
   if (auto detect = detect_part(facts, request, source); !detect.empty())
     root.put("detect", std::move(detect));
@@ -262,7 +266,8 @@ GeneratedProfile make_profile(const ClusterFacts& facts, const std::vector<NodeK
     root.put("slurm_version", JsonObjectBuilder().put("value", facts.config.version).put("source", source));
   if (auto flags = flags_part(facts, request, source); !flags.empty()) root.put("flags", std::move(flags));
   root.put("gpu_request", gpu_request_part(kinds, request, source));
-  root.put("launchers", json_list({JsonObjectBuilder().put("name", "srun").put("default", json_flag(true)).node()}));
+  root.put("launchers",
+           json_list({JsonObjectBuilder().put("name", "srun").put("default", json_flag(true)).node()}));
   root.put("binding", "launch").put("interactive", "salloc");
   std::vector<config::JsonNode> types, partitions;
   for (const auto& kind : kinds) types.push_back(make_node_type(facts, kind, request, source));

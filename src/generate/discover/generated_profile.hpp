@@ -22,9 +22,9 @@ struct ProfileGenerationInput {
   std::vector<std::string> host_names; ///< of the machine that asks
   util::EnvSnapshot env; ///< of the user who asks: variables that hold the cluster's name recognise it
   std::map<std::string, model::NodeType>
-      topologies;              ///< node type → its CPUs and GPU places, as one node showed them
-  std::string topology_source; ///< where they were read
-  DiscoveredSbatchRules trials;       ///< what tested requests showed; without any, nothing
+      topologies;               ///< node type → its CPUs and GPU places, as one node showed them
+  std::string topology_source;  ///< where they were read
+  DiscoveredSbatchRules trials; ///< what tested requests showed; without any, nothing
 };
 
 /// A profile and what it could not say.
@@ -36,7 +36,7 @@ struct GeneratedProfile {
 
 /// The profile of a cluster.
 GeneratedProfile make_profile(const ClusterFacts& facts, const std::vector<NodeKind>& kinds,
-                     const ProfileGenerationInput& request);
+                              const ProfileGenerationInput& request);
 
 /// The cluster's name as a profile's id: lower case, letters, digits and _ . - only; "cluster" where nothing
 /// is left.

@@ -24,7 +24,9 @@ public:
   JsonObjectBuilder& put(std::string_view key, config::JsonNode value);
   JsonObjectBuilder& put(std::string_view key, std::string_view text) { return put(key, json_text(text)); }
   JsonObjectBuilder& put(std::string_view key, const char* text) { return put(key, json_text(text)); }
-  JsonObjectBuilder& put(std::string_view key, JsonObjectBuilder value) { return put(key, std::move(value.x_node)); }
+  JsonObjectBuilder& put(std::string_view key, JsonObjectBuilder value) {
+    return put(key, std::move(value.x_node));
+  }
   bool empty() const { return x_node.members.empty(); }
   const config::JsonNode& node() const { return x_node; }
 

@@ -76,7 +76,8 @@ JsonNode gpu_part(const ClusterFacts& facts, const NodeKind& kind, const model::
   if (!found.arch.empty()) gpu.put("arch", found.arch);
   if (!kind.gpu_type.empty() && is_name(kind.gpu_type)) gpu.put("slurm_type", kind.gpu_type);
   if (seen == count)
-    gpu.put("places", JsonObjectBuilder().put("value", places_part(*topology, cpu)).put("source", "topology"));
+    gpu.put("places",
+            JsonObjectBuilder().put("value", places_part(*topology, cpu)).put("source", "topology"));
   std::string others;
   std::vector<JsonNode> slices;
   for (const auto& gres : kind.other_gpus) {
@@ -127,8 +128,8 @@ GpuArchitecture gpu_vendor(const ClusterFacts& facts, const NodeKind& kind) {
   return found;
 }
 
-JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const ProfileGenerationInput& request,
-                        const std::string& source) {
+JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind,
+                        const ProfileGenerationInput& request, const std::string& source) {
   const auto found = request.topologies.find(kind.id);
   const model::NodeType* topology = found == request.topologies.end() ? nullptr : &found->second;
   JsonObjectBuilder type;

@@ -4,8 +4,8 @@
 
 #include "core/config/json_tree.hpp"
 #include "core/config/text_rule.hpp"
-#include "generate/discover/gpu_architecture.hpp"
 #include "generate/discover/generated_profile.hpp"
+#include "generate/discover/gpu_architecture.hpp"
 
 namespace hpcml::discover {
 
@@ -19,8 +19,8 @@ inline bool is_name(const std::string& text) {
 GpuArchitecture gpu_vendor(const ClusterFacts& facts, const NodeKind& kind);
 
 /// A node type as an entry of "node_types".
-config::JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const ProfileGenerationInput& request,
-                                const std::string& source);
+config::JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind,
+                                const ProfileGenerationInput& request, const std::string& source);
 /// A partition as an entry of "partitions".
 config::JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord& partition,
                                 const std::vector<NodeKind>& kinds, const ProfileGenerationInput& request,

@@ -26,7 +26,8 @@ std::string plain_reason(const std::string& text) {
 
 class Trials {
 public:
-  Trials(const slurm::Commands& commands, DiscoveredSbatchRules& report) : x_commands(commands), x_report(report) {}
+  Trials(const slurm::Commands& commands, DiscoveredSbatchRules& report)
+      : x_commands(commands), x_report(report) {}
 
   /// Empty when Slurm would take the request, else why not.
   std::string refusal(const Options& options) {
@@ -124,7 +125,7 @@ void try_gpus(Trials& trials, DiscoveredSbatchRules& report, const Options& acce
 } // namespace
 
 DiscoveredSbatchRules run_trials(const slurm::Commands& commands, const ClusterFacts& facts,
-                          const std::vector<NodeKind>& kinds, const std::string& account) {
+                                 const std::vector<NodeKind>& kinds, const std::string& account) {
   DiscoveredSbatchRules report;
   Trials trials(commands, report);
   const auto* partition = trial_partition(facts, kinds);

@@ -28,6 +28,6 @@ struct DiscoveredSbatchRules {
 /// without each of its options and with each of those that sites refuse, GPUs with and without their type.
 /// `account` may be empty.
 DiscoveredSbatchRules run_trials(const slurm::Commands& commands, const ClusterFacts& facts,
-                          const std::vector<NodeKind>& kinds, const std::string& account);
+                                 const std::vector<NodeKind>& kinds, const std::string& account);
 
 } // namespace hpcml::discover

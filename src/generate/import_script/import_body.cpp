@@ -474,7 +474,7 @@ private:
   TextCuts x_cuts;
   std::vector<AssignmentStatement> x_assignments; ///< of the outermost level
   std::vector<AssignmentStatement> x_inner;       ///< of all others
-  std::vector<ArgumentReplacement> x_edits;                  ///< of programs' arguments
+  std::vector<ArgumentReplacement> x_edits;       ///< of programs' arguments
   bool x_own_environment = false;
   std::vector<std::string> x_modules; ///< that stay
   std::set<std::string> x_reported;   ///< variables whose removal is reported

@@ -106,7 +106,8 @@ std::string with_tool(std::string_view text, const VendorTool& tool) {
 } // namespace
 
 std::vector<ArgumentReplacement> keep_old_numbers(ImportState& porting, TextCuts& cuts,
-                                       const std::vector<FoundLaunch>& launches, const SizeEvaluator& sizes) {
+                                                  const std::vector<FoundLaunch>& launches,
+                                                  const SizeEvaluator& sizes) {
   std::vector<ArgumentReplacement> edits;
   if (!porting.new_layout) return edits;
   const auto after = sizes_of_new_job(porting, sizes);

@@ -19,7 +19,8 @@ struct ArgumentReplacement {
 /// Writes the old job's numbers into the expressions of the text that stays whose results would change, and
 /// returns those in the arguments of launches.
 std::vector<ArgumentReplacement> keep_old_numbers(ImportState& porting, TextCuts& cuts,
-                                       const std::vector<FoundLaunch>& launches, const SizeEvaluator& sizes);
+                                                  const std::vector<FoundLaunch>& launches,
+                                                  const SizeEvaluator& sizes);
 
 /// Replaces nvidia-smi by rocm-smi, or the reverse, if only the other one exists on the new site and both
 /// print the same kind of table.

@@ -175,8 +175,8 @@ private:
 
 } // namespace
 
-std::vector<LayoutExpressionReplacement> find_layout_expressions(std::string_view text, const SizeEvaluator& before,
-                                                      const SizeEvaluator& after) {
+std::vector<LayoutExpressionReplacement>
+find_layout_expressions(std::string_view text, const SizeEvaluator& before, const SizeEvaluator& after) {
   return ExpressionReader(text, before, after).read();
 }
 

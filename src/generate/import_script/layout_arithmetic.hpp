@@ -21,8 +21,8 @@ struct LayoutExpressionReplacement {
 };
 
 /// Returns the products and quotients of `text` that have another value in the new job.
-std::vector<LayoutExpressionReplacement> find_layout_expressions(std::string_view text, const SizeEvaluator& before,
-                                                      const SizeEvaluator& after);
+std::vector<LayoutExpressionReplacement>
+find_layout_expressions(std::string_view text, const SizeEvaluator& before, const SizeEvaluator& after);
 
 /// True if the place is in arithmetic, which reads variables without a dollar: "$((64 / N))", "let A=B*2".
 bool is_in_arithmetic(std::string_view text, std::size_t at);

@@ -93,7 +93,7 @@ const check::GivenOption* option_of(const Link* link, std::initializer_list<std:
 
 /// "gpu:a100:4" and "a100:4" end in their number; "gpu" is one.
 CountOptionValue read_gpus(const Link* link, const SizeEvaluator& sizes,
-                      std::initializer_list<std::string_view> names) {
+                           std::initializer_list<std::string_view> names) {
   const auto* option = option_of(link, names);
   if (!option || !option->value) return {};
   const auto text = option->value->text();
@@ -114,7 +114,7 @@ std::uint64_t other_accelerators(const slurm::JobOptions& request) {
 }
 
 CountOptionValue read_count(const Link* link, const SizeEvaluator& sizes,
-                       std::initializer_list<OptionMeaning> what) {
+                            std::initializer_list<OptionMeaning> what) {
   const auto* option = link ? link->find_any(what) : nullptr;
   if (!option) return {};
   return option->value ? sizes.read(*option->value) : CountOptionValue{CountOptionValue::Kind::unknown, 0};
@@ -294,9 +294,11 @@ LaunchLayout shape_of(const FoundLaunch& found, const SizeEvaluator& sizes) {
   if (tasks.is_number() && tasks.value < shape.nodes) shape.nodes = tasks.value;
   unsigned each = per_node.is_number() ? per_node.value : std::max(1U, sizes.tasks_per_node);
   if (!step) each = 1;
-  if (step && !per_node.is_number() && tasks.kind == CountOptionValue::Kind::unknown && sizes.tasks_per_node <= 1)
+  if (step && !per_node.is_number() && tasks.kind == CountOptionValue::Kind::unknown &&
+      sizes.tasks_per_node <= 1)
     each = std::max(1U, agent ? 1U : sizes.gpus_per_node);
-  shape.known_ranks = per_node.kind != CountOptionValue::Kind::unknown && tasks.kind != CountOptionValue::Kind::unknown;
+  shape.known_ranks =
+      per_node.kind != CountOptionValue::Kind::unknown && tasks.kind != CountOptionValue::Kind::unknown;
   const auto per_task = read_gpus(step, sizes, {"gpus-per-task"});
   const auto of_step = read_gpus(step, sizes, {"gpus-per-node", "gres", "gpus"});
   shape.gpus_per_node = sizes.gpus_per_node;

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "generate/plan/planner.hpp"
 #include "generate/plan/plan_step_diagnostics.hpp"
+#include "generate/plan/planner.hpp"
 
 namespace hpcml::plan {
 

@@ -120,7 +120,8 @@ void translate_command(PlanStepDiagnostics& diagnostics, std::vector<std::string
 }
 
 /// The rule for the image; where there is none, said why.
-const model::ContainerRule* find_image_rule(const RequestWithLaunch& input, PlanStepDiagnostics& diagnostics) {
+const model::ContainerRule* find_image_rule(const RequestWithLaunch& input,
+                                            PlanStepDiagnostics& diagnostics) {
   const model::Site& site = input.site;
   if (const auto* rule = first_that_applies(input.request.images, input.facts())) return rule;
   const auto names = site_rules::engine_names(site);

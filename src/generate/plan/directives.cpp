@@ -24,8 +24,9 @@ using model::Sourced;
 using model::Walltime;
 
 /// Memory per node; nothing where Slurm's own default serves or the site takes no such option.
-std::optional<Sourced<model::MemSize>>
-plan_memory(const RequestWithLayout& input, const SiteViolations& violations, PlanStepDiagnostics& diagnostics) {
+std::optional<Sourced<model::MemSize>> plan_memory(const RequestWithLayout& input,
+                                                   const SiteViolations& violations,
+                                                   PlanStepDiagnostics& diagnostics) {
   const model::SbatchOptionRule& rule = input.flag("mem");
   const model::PlannedLayout& layout = input.numbers();
   if (!rule.takes()) return std::nullopt;
@@ -175,7 +176,8 @@ bool Directives::has(const std::string& name) const {
                      [&](const auto& directive) { return directive.name == name; });
 }
 
-PlanStepResult<Directives> plan_directives(const RequestWithSoftware& input, const diag::Diagnostics& findings) {
+PlanStepResult<Directives> plan_directives(const RequestWithSoftware& input,
+                                           const diag::Diagnostics& findings) {
   PlanStepResult<Directives> result{{input.software.image_options, input.launcher().step_args}};
   auto& header = result.value;
   const model::JobSpec& job = input.job;

@@ -19,7 +19,8 @@ struct Directives {
 };
 
 /// Writes the options. `findings`: what the steps before have said, which is not reported again.
-PlanStepResult<Directives> plan_directives(const RequestWithSoftware& input, const diag::Diagnostics& findings);
+PlanStepResult<Directives> plan_directives(const RequestWithSoftware& input,
+                                           const diag::Diagnostics& findings);
 
 /// What the site says about the finished job as a whole: limits of partition and QoS, GPU counts, shares.
 PlanStepDiagnostics evaluate_job(const RequestWithSoftware& input, const Directives& directives);

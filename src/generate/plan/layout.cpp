@@ -172,7 +172,7 @@ unsigned default_cores(const RequestWithPlacement& input, const model::PlannedLa
 /// Hardware threads as asked for. More than the profile shows is a warning only: where it says nothing of
 /// them, it shows one.
 PlanStepResult<model::Known<unsigned>> read_hardware_threads(const RequestWithPlacement& input,
-                                                         const site_rules::JobFacts& facts) {
+                                                             const site_rules::JobFacts& facts) {
   PlanStepResult<model::Known<unsigned>> result{input.job.threads_per_core};
   auto& [threads, diagnostics] = result;
   const model::SbatchOptionRule& rule = site_rules::sbatch_option_rule(input.site, "threads-per-core", facts);

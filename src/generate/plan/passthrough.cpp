@@ -231,7 +231,8 @@ void take_number(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalO
   set_option(result, option.name, target, static_cast<unsigned>(*number), origin);
 }
 
-void take_gpus(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalOption& option, const Origin& origin) {
+void take_gpus(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalOption& option,
+               const Origin& origin) {
   const std::string text = option.value.value_or("");
   const std::size_t colon = text.rfind(':');
   if (colon != std::string::npos)
@@ -241,8 +242,8 @@ void take_gpus(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalOpt
 }
 
 template <class T>
-void take_parsed(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalOption& option, Known<T>& target,
-                 const Origin& origin) {
+void take_parsed(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalOption& option,
+                 Known<T>& target, const Origin& origin) {
   auto parsed = T::parse(option.value.value_or(""));
   if (parsed)
     set_option(result, option.name, target, *parsed, origin);
@@ -251,8 +252,8 @@ void take_parsed(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalO
 }
 
 /// GPUs become the request's; other kinds of GRES stay.
-void take_gres(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalOption& option, const Origin& origin,
-               std::vector<model::Sourced<std::string>>& kept) {
+void take_gres(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalOption& option,
+               const Origin& origin, std::vector<model::Sourced<std::string>>& kept) {
   std::vector<std::string> others;
   for (const auto& item : util::split(option.value.value_or(""), ','))
     if (item == "gpu")
@@ -265,7 +266,8 @@ void take_gres(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalOpt
 }
 
 /// Makes the option a part of the request.
-void fold(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalOption& option, const Origin& origin) {
+void fold(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalOption& option,
+          const Origin& origin) {
   model::JobSpec& job = result.value;
   const std::string value = option.value.value_or("");
   const std::map<std::string, Known<std::string>*> texts = {
@@ -302,7 +304,8 @@ void fold(PlanStepResult<model::JobSpec>& result, const slurm::CanonicalOption& 
 }
 
 /// Slurm takes one kind of memory request and stops at two.
-void check_memory(PlanStepResult<model::JobSpec>& result, const std::vector<model::Sourced<std::string>>& kept) {
+void check_memory(PlanStepResult<model::JobSpec>& result,
+                  const std::vector<model::Sourced<std::string>>& kept) {
   std::vector<std::string> names;
   if (result.value.mem) names.push_back("--mem");
   for (const auto& raw : kept)
@@ -358,8 +361,8 @@ void check_known(PlanStepDiagnostics& diagnostics, const model::Site& site, cons
 
 /// The option, if it may be passed on or folded; what speaks against it is reported.
 std::optional<slurm::CanonicalOption> read_raw(PlanStepDiagnostics& diagnostics, const model::Site& site,
-                                           const std::string& flag, slurm::Program program,
-                                           const std::string& word, RawOptionUse& use) {
+                                               const std::string& flag, slurm::Program program,
+                                               const std::string& word, RawOptionUse& use) {
   const auto option = slurm::read_option(program, word);
   if (!option) {
     diagnostics.error("usage/" + flag, option.error().what, option.error().hint);

@@ -195,7 +195,8 @@ PlanStepResult<model::PlannedLauncher> plan_launcher(const RequestWithLayout& in
 }
 
 /// What only hpcml launch does is not forgotten in silence where another launcher starts the ranks.
-void check_requested(const RequestWithLayout& input, const LaunchPlan& launch, PlanStepDiagnostics& diagnostics) {
+void check_requested(const RequestWithLayout& input, const LaunchPlan& launch,
+                     PlanStepDiagnostics& diagnostics) {
   if (const auto fault = model::find_contradiction(input.job))
     diagnostics.error("request/store", fault->what, fault->hint);
   if (launch.launcher.choice.is_hpcml()) return;

@@ -82,10 +82,10 @@ PlanStepResult<Request> read_request(model::JobSpec job, const model::Site& site
       unwrap(read_command_launcher(unwrap(read_passthrough(std::move(job), site), diagnostics)), diagnostics);
   launched = unwrap(read_node_range(std::move(launched)), diagnostics);
   PlanStepResult<Request> result{{site,
-                              unwrap(read_unrequested_gpus(std::move(launched.job), site), diagnostics),
-                              {},
-                              std::move(launched.agent_options),
-                              launched.least_nodes}};
+                                  unwrap(read_unrequested_gpus(std::move(launched.job), site), diagnostics),
+                                  {},
+                                  std::move(launched.agent_options),
+                                  launched.least_nodes}};
   auto& request = result.value;
   if (request.job.launcher) request.launcher = request.job.launcher->value;
   if (request.job.container) request.images = container_rules(site, request.job);

@@ -8,16 +8,17 @@
 namespace hpcml::plan {
 
 void PlanStepDiagnostics::error(const std::string& code, const std::string& message, const std::string& hint,
-                            const model::Origin& fact) {
+                                const model::Origin& fact) {
   findings.push_back({diag::Severity::error, code, message, {}, hint, site_rules::describe_source(fact)});
 }
 
-void PlanStepDiagnostics::warning(const std::string& code, const std::string& message, const std::string& hint,
-                              const model::Origin& fact) {
+void PlanStepDiagnostics::warning(const std::string& code, const std::string& message,
+                                  const std::string& hint, const model::Origin& fact) {
   findings.push_back({diag::Severity::warning, code, message, {}, hint, site_rules::describe_source(fact)});
 }
 
-void PlanStepDiagnostics::report(const std::string& code, const std::string& message, const std::string& hint) {
+void PlanStepDiagnostics::report(const std::string& code, const std::string& message,
+                                 const std::string& hint) {
   findings.push_back({diag::Severity::note, code, message, {}, hint});
 }
 

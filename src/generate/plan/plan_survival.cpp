@@ -32,7 +32,8 @@ model::Known<model::LeadTime> wanted_time(const RequestWithLayout& input, PlanSt
 }
 
 /// The site's word for "save-signal"; nothing where its profile has none.
-model::Known<model::SaveSignal> signal_of_site(const RequestWithLayout& input, PlanStepDiagnostics& diagnostics) {
+model::Known<model::SaveSignal> signal_of_site(const RequestWithLayout& input,
+                                               PlanStepDiagnostics& diagnostics) {
   const auto& rule = input.flag("save-signal");
   if (rule.default_value.empty()) return std::nullopt;
   const auto signal = model::SaveSignal::parse(rule.default_value);
@@ -99,7 +100,7 @@ void remark_on_program(const RequestWithLayout& input, const model::PlannedSavin
 } // namespace
 
 PlanStepResult<std::optional<model::PlannedSaving>> plan_saving(const RequestWithLayout& input,
-                                                            const model::PlannedLauncher& launcher) {
+                                                                const model::PlannedLauncher& launcher) {
   PlanStepResult<std::optional<model::PlannedSaving>> result;
   auto& [planned, diagnostics] = result;
   const auto time = wanted_time(input, diagnostics);
@@ -240,7 +241,7 @@ model::Known<std::string> value_of_site(const RequestWithLayout& input, PlanStep
 } // namespace
 
 PlanStepResult<std::optional<model::PlannedRequeue>> plan_requeue(const RequestWithLayout& input,
-                                                              const LaunchPlan& launch) {
+                                                                  const LaunchPlan& launch) {
   PlanStepResult<std::optional<model::PlannedRequeue>> result;
   auto& [planned, diagnostics] = result;
   const model::JobSpec& job = input.job;

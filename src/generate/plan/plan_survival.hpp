@@ -10,12 +10,12 @@ namespace hpcml::plan {
 
 /// Plans which processes receive which signal before the time limit; nothing if that is not requested.
 PlanStepResult<std::optional<model::PlannedSaving>> plan_saving(const RequestWithLayout& input,
-                                                            const model::PlannedLauncher& launcher);
+                                                                const model::PlannedLauncher& launcher);
 
 /// Plans how many times a job continues after its end, and where its programs find their checkpoints; nothing
 /// if that is not requested. `launch`: with its launcher, and how its ranks are asked to save.
 PlanStepResult<std::optional<model::PlannedRequeue>> plan_requeue(const RequestWithLayout& input,
-                                                              const LaunchPlan& launch);
+                                                                  const LaunchPlan& launch);
 
 /// What spare nodes cannot go together with.
 PlanStepDiagnostics check_spares(const RequestWithLayout& input, const model::PlannedLauncher& launcher);

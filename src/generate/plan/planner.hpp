@@ -24,6 +24,7 @@ struct CommandLineContext {
   std::vector<std::string> sites_dirs = {}; ///< where launch finds a profile that is not built in, absolute
 };
 /// The plan of a job on a site.
-PlanResult make_plan(const model::JobSpec& job, const model::Site& site, const CommandLineContext& caller = {});
+PlanResult make_plan(const model::JobSpec& job, const model::Site& site,
+                     const CommandLineContext& caller = {});
 
 } // namespace hpcml::plan

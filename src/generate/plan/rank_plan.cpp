@@ -115,7 +115,8 @@ unsigned bound_cores(const model::CpuShape& shape, const model::IdSet& cpus) {
 } // namespace
 
 PlanStepResult<Placement> place_node(const model::Site& site, const StepNodeFacts& facts) {
-  PlanStepResult<Placement> result{{{}, facts.partition, facts.job.node_type, facts.job.gpu_type, facts.job.qos}};
+  PlanStepResult<Placement> result{
+      {{}, facts.partition, facts.job.node_type, facts.job.gpu_type, facts.job.qos}};
   auto& placement = result.value;
   if (const auto* partition = site.find_partition(facts.partition))
     placement.place.partitions.push_back(partition);

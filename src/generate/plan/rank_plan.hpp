@@ -36,7 +36,7 @@ struct StepNodeFacts {
   std::vector<model::GpuLocality>
       live_gpus; ///< visible GPUs with their live locality, in rank order; empty: none seen
   std::vector<model::GpuLocality> node_gpus = {};          ///< all GPUs that the node shows, visible or not
-  topo::NearestNicPerGpu nics = {};                             ///< the NICs near these
+  topo::NearestNicPerGpu nics = {};                        ///< the NICs near these
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown; ///< as the node shows it; unknown: the profile's
   bool owns_node = false;                                  ///< the step has all CPUs of the node
   JobFactsFromScript job = {};
@@ -61,7 +61,7 @@ struct NodePlan {
   std::string visible_variable;      ///< "ROCR_VISIBLE_DEVICES"/"CUDA_VISIBLE_DEVICES"; empty: leave alone
   std::vector<std::string> warnings; ///< "GPU 3 is not local to the cores …"
   topo::Node node;                   ///< what was planned on
-  topo::NearestNicPerGpu nics;            ///< near its GPUs
+  topo::NearestNicPerGpu nics;       ///< near its GPUs
   RankOptions request;
   Layout layout; ///< of the whole job, as far as this node and its script show
 };

@@ -9,8 +9,8 @@
 
 #include "core/site_rules/facts.hpp"
 #include "generate/plan/container_choice.hpp"
-#include "generate/plan/setup_plan.hpp"
 #include "generate/plan/plan_step_diagnostics.hpp"
+#include "generate/plan/setup_plan.hpp"
 #include "generate/plan/torch_wheels.hpp"
 
 namespace hpcml::plan {

@@ -48,8 +48,8 @@ const Origin* requested_by_user(const RequestWithLayout& input, const std::strin
 }
 
 /// Moves the option from the header to the step.
-void give_to_srun(const RequestWithSoftware& input, PlanStepResult<Directives>& result, const std::string& option,
-                  const Origin& origin) {
+void give_to_srun(const RequestWithSoftware& input, PlanStepResult<Directives>& result,
+                  const std::string& option, const Origin& origin) {
   auto& directives = result.value.header;
   const auto found =
       std::find_if(directives.begin(), directives.end(), [&](const auto& d) { return d.name == option; });

@@ -27,7 +27,8 @@ void note_threads(const RequestWithLayout& input, PlanStepDiagnostics& diagnosti
                      input.site.openmp_origin);
 }
 
-void note_place(const RequestWithLayout& input, const Directives& directives, PlanStepDiagnostics& diagnostics) {
+void note_place(const RequestWithLayout& input, const Directives& directives,
+                PlanStepDiagnostics& diagnostics) {
   const model::Site& site = input.site;
   if (directives.has("--clusters"))
     diagnostics.note(fmt::format("--clusters may send the job to another cluster than {}, for which hpcml "
@@ -100,7 +101,8 @@ void note_job_counts(const RequestWithLayout& input, PlanStepDiagnostics& diagno
 }
 
 /// What of a node is not the job's, or not what one thinks.
-void note_node(const RequestWithSoftware& input, const Directives& directives, PlanStepDiagnostics& diagnostics) {
+void note_node(const RequestWithSoftware& input, const Directives& directives,
+               PlanStepDiagnostics& diagnostics) {
   const model::NodeType* node = input.node();
   const auto& seen = input.site.gpu_visibility;
   const char* gpus =

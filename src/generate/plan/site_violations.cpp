@@ -124,8 +124,8 @@ std::optional<std::string> planned_hint(const RequestWithLayout& input, const Po
 }
 
 /// Adds the finding with the code and the severity of the rule.
-void add_finding(PlanStepDiagnostics& diagnostics, const PolicyViolation& violation, const std::string& sentence,
-                 const std::string& hint) {
+void add_finding(PlanStepDiagnostics& diagnostics, const PolicyViolation& violation,
+                 const std::string& sentence, const std::string& hint) {
   const bool by_node = violation.rule == SiteRule::gpus_on_cpu_nodes && violation.node;
   const auto& origin = by_node ? violation.node->origin : violation.origin;
   const auto severity = site_rules::row_of(violation.rule).request_severity;
@@ -144,7 +144,8 @@ std::string request_code(const PolicyViolation& violation) {
   return std::string(code) + (code.back() == '/' ? violation.name : "");
 }
 
-PlanStepDiagnostics evaluate_named_partition(const Request& request, const site_rules::ResolvedPlacement& place) {
+PlanStepDiagnostics evaluate_named_partition(const Request& request,
+                                             const site_rules::ResolvedPlacement& place) {
   PlanStepDiagnostics diagnostics;
   const auto demand = site_rules::demand_of(request.job);
   for (const auto& violation : site_rules::evaluate_policy(request.site, place, demand)) {

@@ -39,7 +39,8 @@ private:
 };
 
 /// Reports the site rules about the partition that a request names.
-PlanStepDiagnostics evaluate_named_partition(const Request& request, const site_rules::ResolvedPlacement& place);
+PlanStepDiagnostics evaluate_named_partition(const Request& request,
+                                             const site_rules::ResolvedPlacement& place);
 /// Returns the code of the finding in a request: "request/nodes", "request/" with the name of an option.
 std::string request_code(const site_rules::PolicyViolation& violation);
 

@@ -36,7 +36,7 @@ int find_request_to_end() {
 
 /// From the plan of this node to the end of the run.
 launch::LaunchOutcome run(const AgentRequest& request, const launch::RuntimeContext& context,
-                    launch::ResolvedLaunch planned, const sigset_t& mask) {
+                          launch::ResolvedLaunch planned, const sigset_t& mask) {
   auto& world = planned.node->world;
   const auto fail = [&](const char* phase, const util::Error& error) {
     return launch::LaunchOutcome{

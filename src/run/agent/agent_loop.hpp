@@ -16,8 +16,8 @@
 #include "run/agent/worker_group.hpp"
 #include "run/launch/launch.hpp"
 #include "run/launch/launch_context.hpp"
-#include "run/launch/signal_reader.hpp"
 #include "run/launch/separate_worlds_evidence.hpp"
+#include "run/launch/signal_reader.hpp"
 #include "run/store/shared_store_activity.hpp"
 
 namespace hpcml::agent {
@@ -55,9 +55,9 @@ private:
   /// How the run ends for this agent.
   struct RunEnd {
     AgentFinalState result;
-    std::optional<AgentCommand> command;    ///< by which the coordinator has ended it
+    std::optional<AgentCommand> command;          ///< by which the coordinator has ended it
     std::optional<launch::LaunchOutcome> outcome; ///< the loop ends
-    Clock::time_point signalled_at{};       ///< when `result.signal` came
+    Clock::time_point signalled_at{};             ///< when `result.signal` came
   };
 
   void wait_for_order();
@@ -76,7 +76,9 @@ private:
   void take_signals();
   void end_store(pid_t& store);
   const Attempt* plan() const { return x_attempt.plan ? &*x_attempt.plan : nullptr; }
-  const store::SharedStoreActivity* activity() const { return x_attempt.store > 0 ? &x_attempt.activity : nullptr; }
+  const store::SharedStoreActivity* activity() const {
+    return x_attempt.store > 0 ? &x_attempt.activity : nullptr;
+  }
 
   AgentRequest x_request;
   const launch::RuntimeContext& x_context;

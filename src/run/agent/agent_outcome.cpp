@@ -44,7 +44,9 @@ launch::LaunchOutcome outcome_of_lost_connection(const AgentFinalState& result, 
   return {result.is_leader ? k_cannot_set_up : k_nodes_missing, 0};
 }
 
-launch::LaunchOutcome outcome_of_silence(const AgentFinalState& result) { return {128 + result.signal, result.signal}; }
+launch::LaunchOutcome outcome_of_silence(const AgentFinalState& result) {
+  return {128 + result.signal, result.signal};
+}
 
 launch::RunResult run_result(const AgentFinalState& result, const launch::LaunchOutcome& outcome,
                              const std::optional<AgentCommand>& end) {

@@ -142,12 +142,13 @@ Found look_for_first(const RegisterRequest& registration, const launch::JobChann
                                registration.host, waited.count(), first.name, reason));
   };
   if (search.places.empty())
-    return CoordinatorSearchError{{fmt::format("the name of the first node, '{}', does not resolve on {}",
-                                         first.name, registration.host),
-                             fmt::format("run getent hosts {} on this node: if it prints nothing, report "
-                                         "that to the site's administrators",
-                                         first.name)},
-                            true};
+    return CoordinatorSearchError{
+        {fmt::format("the name of the first node, '{}', does not resolve on {}", first.name,
+                     registration.host),
+         fmt::format("run getent hosts {} on this node: if it prints nothing, report "
+                     "that to the site's administrators",
+                     first.name)},
+        true};
   return find_coordinator(registration, search);
 }
 

@@ -202,9 +202,10 @@ find_coordinator(const RegisterRequest& registration, const CoordinatorSearchOpt
     }
     const auto waited = std::chrono::duration_cast<seconds>(Clock::now() - begin);
     if (search.is_over && search.is_over())
-      return CoordinatorSearchError{{"a signal stopped this agent while it waited for the agent of the first node",
-                               "check sacct for scancel, the time limit or a preemption"},
-                              true};
+      return CoordinatorSearchError{
+          {"a signal stopped this agent while it waited for the agent of the first node",
+           "check sacct for scancel, the time limit or a preemption"},
+          true};
     if (Clock::now() >= deadline)
       return CoordinatorSearchError{
           {fmt::format("the agent of the first node did not answer within {} s: {}",

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "run/agent/agent_request.hpp"
-#include "run/agent/link.hpp"
 #include "run/agent/kernel_fault_monitor.hpp"
+#include "run/agent/link.hpp"
 #include "run/agent/progress_watch.hpp"
 #include "run/agent/run_record.hpp"
 #include "run/launch/launch_context.hpp"

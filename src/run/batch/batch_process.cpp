@@ -20,8 +20,8 @@
 #include "run/batch/job_requeue.hpp"
 #include "run/batch/job_time.hpp"
 #include "run/batch/node_files.hpp"
-#include "run/batch/run_cause.hpp"
 #include "run/batch/resubmission_record.hpp"
+#include "run/batch/run_cause.hpp"
 #include "run/batch/script_environment.hpp"
 #include "run/batch/step_processes.hpp"
 
@@ -60,13 +60,13 @@ util::Status BatchProcess::set_up() {
   if (!x_request.requeues && x_request.save_before.count() == 0) return util::Success{};
   if (x_job.command.size() < 2) return util::Success{};
   const ResubmissionRecord kept{x_job.name,
-                      x_job.first,
-                      x_job.restarts - x_job.starts_here,
-                      x_job.array_task,
-                      x_env.get_or("PWD", "/"),
-                      x_request.submit_command,
-                      script_arguments(x_job.command),
-                      {}};
+                                x_job.first,
+                                x_job.restarts - x_job.starts_here,
+                                x_job.array_task,
+                                x_env.get_or("PWD", "/"),
+                                x_request.submit_command,
+                                script_arguments(x_job.command),
+                                {}};
   const auto copy = keep_job(kept, script_of(x_job.command), saved_job_directories(x_env, kept.directory));
   if (copy)
     x_kept_script = *copy;

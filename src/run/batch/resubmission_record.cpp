@@ -28,7 +28,8 @@ fs::path record_path(const fs::path& directory, const std::string& job) {
 }
 fs::path script_path(const fs::path& directory, const std::string& job) { return directory / (job + ".sh"); }
 
-util::Result<std::string> keep_in(const fs::path& directory, ResubmissionRecord job, const std::string& text) {
+util::Result<std::string> keep_in(const fs::path& directory, ResubmissionRecord job,
+                                  const std::string& text) {
   std::error_code error;
   fs::create_directories(directory.parent_path(), error);
   TRY_DONE(util::make_own_directory(directory));
@@ -91,7 +92,8 @@ util::Result<std::string> keep_job(ResubmissionRecord job, const std::string& so
   return kept;
 }
 
-util::Result<ResubmissionRecord> load_saved_job(const std::string& job, const std::vector<fs::path>& directories) {
+util::Result<ResubmissionRecord> load_saved_job(const std::string& job,
+                                                const std::vector<fs::path>& directories) {
   if (!is_job_name(job))
     return util::Error{fmt::format("'{}' is not a job number", job),
                        "use a number such as 4711, or 4711_3 for an array"};

@@ -37,7 +37,7 @@ util::Result<std::string> keep_job(ResubmissionRecord job, const std::string& so
 
 /// The record of a job. Errors if there is none, with where it was looked for.
 util::Result<ResubmissionRecord> load_saved_job(const std::string& job,
-                                      const std::vector<std::filesystem::path>& directories);
+                                                const std::vector<std::filesystem::path>& directories);
 
 /// Removes the record and the copy.
 void forget_job(const std::string& job, const std::vector<std::filesystem::path>& directories);

@@ -158,7 +158,8 @@ void OutputRelay::check_world_reports() {
   evidence.world_size = x_node->world.layout.world_size;
   evidence.local_ranks = rank_count();
   evidence.reporting = ranks_in_worlds_of_one();
-  if (!expects_one_world(*x_node, x_request) || check_worlds(evidence) != SeparateWorldsResult::separate) return;
+  if (!expects_one_world(*x_node, x_request) || check_worlds(evidence) != SeparateWorldsResult::separate)
+    return;
   print_line(util::LogLevel::error, util::error_text(describe_separate_worlds(evidence)));
   x_worlds_reported = true;
 }

@@ -43,8 +43,9 @@ constexpr milliseconds k_longest_wait{30000};
 constexpr std::chrono::seconds k_answer_timeout{2};
 
 /// What the store has seen of the programs; nothing if it does not answer.
-std::optional<SeparateWorldsEvidence> ask_store(const std::string& address, std::uint16_t port, const World& world,
-                                       const std::optional<store::Credentials>& credentials) {
+std::optional<SeparateWorldsEvidence> ask_store(const std::string& address, std::uint16_t port,
+                                                const World& world,
+                                                const std::optional<store::Credentials>& credentials) {
   if (!credentials) return std::nullopt;
   const auto answer = query_stores({{address, port}}, *credentials, k_answer_timeout);
   const auto* report = std::get_if<store::StoreReport>(&answer);
@@ -112,7 +113,8 @@ bool expects_connections(const std::shared_ptr<const NodeSetup>& node, const Lau
 }
 
 std::optional<SeparateWorldsEvidence> find_world_evidence(const std::shared_ptr<const NodeSetup>& node,
-                                                 const LaunchRequest& request, const Supervisor& ranks) {
+                                                          const LaunchRequest& request,
+                                                          const Supervisor& ranks) {
   if (!expects_one_world(*node, request) || !ranks.all_succeeded()) return std::nullopt;
   SeparateWorldsEvidence evidence;
   evidence.world_size = node->world.layout.world_size;

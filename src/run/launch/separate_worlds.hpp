@@ -23,7 +23,8 @@ bool expects_connections(const std::shared_ptr<const NodeSetup>& node, const Lau
 /// What the output of these ranks shows; nothing if they are not to form one world, or did not all exit with
 /// 0.
 std::optional<SeparateWorldsEvidence> find_world_evidence(const std::shared_ptr<const NodeSetup>& node,
-                                                 const LaunchRequest& request, const Supervisor& ranks);
+                                                          const LaunchRequest& request,
+                                                          const Supervisor& ranks);
 
 /// Reports on standard error if the ranks did not train together. Returns true if programs were part of a
 /// world of 1, which is an error; if they did nothing that shows a world, it is a warning. `activity`: of the

@@ -17,7 +17,8 @@ SeparateWorldsResult check_worlds(const SeparateWorldsEvidence& evidence) {
   if (!evidence.reporting.empty() &&
       (evidence.serves_store || evidence.reporting.size() == evidence.local_ranks))
     return SeparateWorldsResult::separate;
-  return evidence.serves_store && !evidence.connected ? SeparateWorldsResult::not_connected : SeparateWorldsResult::none;
+  return evidence.serves_store && !evidence.connected ? SeparateWorldsResult::not_connected
+                                                      : SeparateWorldsResult::none;
 }
 
 util::Error describe_separate_worlds(const SeparateWorldsEvidence& evidence) {

@@ -19,9 +19,9 @@ namespace hpcml::launch {
 /// Options of a store process.
 struct StoreServiceRequest {
   store::RendezvousServiceOptions rules;
-  store::SessionGateOptions gate;           ///< which clients may use hpcml's messages
-  std::vector<std::string> addresses;       ///< numeric; none: all of this node's
-  std::vector<std::uint16_t> ports;         ///< the first that is free; 0: any
+  store::SessionGateOptions gate;                 ///< which clients may use hpcml's messages
+  std::vector<std::string> addresses;             ///< numeric; none: all of this node's
+  std::vector<std::uint16_t> ports;               ///< the first that is free; 0: any
   store::SharedStoreActivity* activity = nullptr; ///< activity of the programs; null: not recorded
   bool stays_for_others = false; ///< the process continues while programs of other nodes are connected
 };

@@ -48,8 +48,8 @@ struct LaunchRequest {
       gpus_per_task; ///< unset: the visible GPUs divided by the ranks, and nothing is demanded
   std::optional<model::GpuVisibilityMode> gpu_visibility; ///< unset: the site's
   model::Backend backend = model::Backend::automatic;
-  bool container = false;   ///< the command enters a container
-  std::string partition;    ///< empty: SLURM_JOB_PARTITION
+  bool container = false;       ///< the command enters a container
+  std::string partition;        ///< empty: SLURM_JOB_PARTITION
   plan::JobFactsFromScript job; ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS
   model::RankSettings rank_settings;          ///< the requested values, which the ranks receive unchanged
   std::optional<unsigned> processes_per_node; ///< start and supervise this many ranks here

@@ -20,7 +20,7 @@ struct NodeView {
   model::CpuShape cpus;
   model::IdSet mask;                     ///< CPUs of this process
   topo::LiveGpus gpus;                   ///< all that the node's drivers show
-  topo::NearestNicPerGpu nics;                ///< near these
+  topo::NearestNicPerGpu nics;           ///< near these
   std::vector<topo::GpuLink> links = {}; ///< between them, where the ranks are to follow the links
   std::vector<std::string>
       interfaces; ///< names of all network interfaces; empty: not known, or no site names any

@@ -39,7 +39,7 @@ struct World {
   unsigned port = 0;        ///< MASTER_PORT
   bool port_given = false;  ///< it was asked for: by a flag, or by MASTER_PORT
   std::optional<TorchelasticFacts> agent = {}; ///< where one has started the rank
-  JobChannelKey channel = {};           ///< by which the launchers of its ranks trust each other
+  JobChannelKey channel = {};                  ///< by which the launchers of its ranks trust each other
 };
 
 /// Returns the place of the layout's rank, for messages.

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "run/store/rank_registry.hpp"
-#include "run/store/stall.hpp"
 #include "run/store/shared_store_activity.hpp"
+#include "run/store/stall.hpp"
 #include "run/store/store_table.hpp"
 
 namespace hpcml::store {

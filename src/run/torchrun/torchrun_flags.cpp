@@ -103,7 +103,8 @@ FlagWord read_word(const std::string& word) {
 /// Goes through the words up to the script.
 class LineReader {
 public:
-  LineReader(const std::vector<std::string>& words, TorchrunParseResult& line) : x_words(words), x_line(line) {}
+  LineReader(const std::vector<std::string>& words, TorchrunParseResult& line)
+      : x_words(words), x_line(line) {}
 
   void read() {
     while (x_at < x_words.size() && x_line.output == TorchrunParseResult::Output::ranks) {

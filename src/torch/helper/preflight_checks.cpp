@@ -122,7 +122,8 @@ Measurement check_send_receive(Communicator& group, long long bytes) {
     tensors += 2;
     const auto wrong =
         difference(in, base + rank, ddp::format_message("what rank {} received from rank {}", rank, *peer));
-    if (const auto fault = input_fault(out, rank, 0, 1, *peer); !fault.empty()) throw FaultyLocalInputError(fault);
+    if (const auto fault = input_fault(out, rank, 0, 1, *peer); !fault.empty())
+      throw FaultyLocalInputError(fault);
     if (!wrong.empty()) throw std::runtime_error(wrong);
   }
   if (tensors == 0) return {};

@@ -6,8 +6,8 @@
 
 #include "core/model/site.hpp"
 #include "generate/discover/cluster_facts.hpp"
-#include "generate/discover/node_kinds.hpp"
 #include "generate/discover/generated_profile.hpp"
+#include "generate/discover/node_kinds.hpp"
 
 namespace hpcml::test {
 

@@ -11,8 +11,8 @@
 #include "core/model/job_spec.hpp"
 #include "core/model/site.hpp"
 #include "flag_values.hpp"
-#include "generate/plan/planner.hpp"
 #include "generate/plan/plan_step_diagnostics.hpp"
+#include "generate/plan/planner.hpp"
 
 namespace hpcml::test {
 

@@ -2,8 +2,8 @@
 // Heartbeats without processes: the agent's timer, the watchdog's, and the coordinator's decisions.
 #include <catch2/catch.hpp>
 
-#include "run/agent/agent_watchdog_timer.hpp"
 #include "run/agent/agent_liveness_watchdog.hpp"
+#include "run/agent/agent_watchdog_timer.hpp"
 #include "run/agent/coordinator_play.hpp"
 #include "run/agent/stall_watch.hpp"
 

@@ -180,7 +180,8 @@ TEST_CASE("world check uses the strongest evidence first") {
   evidence.local_ranks = 2;
   CHECK(check_worlds(evidence) == SeparateWorldsResult::none); // nothing is known on this node
   evidence.reporting = {2};
-  CHECK(check_worlds(evidence) == SeparateWorldsResult::none); // and half a node proves nothing without the store
+  CHECK(check_worlds(evidence) ==
+        SeparateWorldsResult::none); // and half a node proves nothing without the store
   evidence.reporting = {2, 3};
   CHECK(check_worlds(evidence) == SeparateWorldsResult::separate);
   evidence.serves_store = true;

@@ -246,7 +246,8 @@ TEST_CASE("at most three flags are refused, and none that says where the ranks r
 
 TEST_CASE("torchrun options ask for help and for the table") {
   CHECK(torchrun::read_torchrun_line({"--help"}, {}).output == torchrun::TorchrunParseResult::Output::help);
-  CHECK(torchrun::read_torchrun_line({"-m", "-h", "x"}, {}).output == torchrun::TorchrunParseResult::Output::help);
+  CHECK(torchrun::read_torchrun_line({"-m", "-h", "x"}, {}).output ==
+        torchrun::TorchrunParseResult::Output::help);
   CHECK(torchrun::read_torchrun_line({"--help-markdown"}, {}).output ==
         torchrun::TorchrunParseResult::Output::table);
 }
