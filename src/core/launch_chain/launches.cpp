@@ -25,15 +25,6 @@ bool is_own_program(const Arguments& words, std::size_t at) {
          words[at + 1].text() == "launch";
 }
 
-/// True for a program in the working directory, written with its path: `$PWD/run.sh`, "$(pwd)/run.sh".
-bool is_in_working_directory(const Argument& word) {
-  const auto text = word.text();
-  for (const std::string_view directory : {"$PWD/", "${PWD}/", "$(pwd)/", "`pwd`/"})
-    if (text.starts_with(directory))
-      return text.find_first_of("$`", directory.size()) == std::string::npos && text.back() != '/';
-  return false;
-}
-
 /// From the first byte of `a` to the last of `b`, if they are so.
 diag::TextRange span(diag::TextRange a, diag::TextRange b) {
   return b.offset >= a.offset ? diag::TextRange{a.offset, b.offset + b.length - a.offset} : a;
@@ -256,11 +247,9 @@ public:
   void add(const Arguments& words, std::size_t at, std::vector<Link>& chain) {
     for (std::size_t before = 0; at < words.size() && chain.size() < 16; before = at) {
       const bool own = is_own_program(words, at);
-      const bool is_path = own || (!chain.empty() && is_in_working_directory(words[at]));
-      const auto program = is_path ? std::optional(at) : shell::skip_prefixes(words, at);
+      const auto program = own ? std::optional(at) : shell::skip_prefixes(words, at);
       if (!program || *program >= words.size()) return;
       at = *program;
-      if (!is_path && !words[at].known()) return;
       Link link;
       link.program = own ? "hpcml" : program_name(words[at]);
       link.place = words[at].place;

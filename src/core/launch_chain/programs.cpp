@@ -29,7 +29,9 @@ constexpr auto k_others = std::to_array<ProgramSyntax>({
     {.name = "poetry", .values = " -C --directory -P --project ", .subcommands = " run "},
     {.name = "pixi", .values = " -e --environment --manifest-path ", .subcommands = " run "},
     {.name = "conda", .values = " -n --name -p --prefix --cwd ", .subcommands = " run "},
+    {.name = "mamba", .values = " -n --name -p --prefix --cwd ", .subcommands = " run "},
     {.name = "micromamba", .values = " -n --name -p --prefix --cwd ", .subcommands = " run "},
+    {.name = "pipenv", .subcommands = " run "},
 });
 
 } // namespace

@@ -48,11 +48,26 @@ bool is_operand_of_unknown(const Argument& word) {
   return !word.many && !text.empty() && text[0] != '-';
 }
 
+/// Whether the word sets a variable for the program after `env`: "A=$B".
+bool is_setting(const Argument& word) {
+  const auto text = word.prefix();
+  const auto equals = text.find('=');
+  return equals != std::string::npos && is_name(text.substr(0, equals));
+}
+
+/// Whether the option makes the prefix show something and run no program: `command -v`, `taskset -p`.
+bool only_shows(const Prefix& prefix, const std::string& option) {
+  if (prefix.name == "command") return option == "-v" || option == "-V";
+  return prefix.name == "taskset" && option.find('c') == std::string::npos &&
+         option.find('p') != std::string::npos;
+}
+
 /// The first word after the prefix's own options; nothing if an option is not known.
 std::optional<std::size_t> behind(const Prefix& prefix, const std::vector<Argument>& words, std::size_t at) {
   bool options = true;
   auto operands = prefix.operands;
   for (; at < words.size(); ++at) {
+    if (prefix.name == "env" && is_setting(words[at])) break;
     if (!words[at].known()) {
       if (options && is_option_of_unknown(words[at])) continue;
       if (operands == 0 || !is_operand_of_unknown(words[at])) return std::nullopt;
@@ -66,10 +81,7 @@ std::optional<std::size_t> behind(const Prefix& prefix, const std::vector<Argume
       if (prefix.long_with_value.find(" " + text + " ") != std::string_view::npos) ++at;
     } else if (options && text.size() > 1 && text[0] == '-') {
       if (text.size() == 2 && prefix.with_value.find(text[1]) != std::string_view::npos) ++at;
-      if (prefix.name == "command" && (text == "-v" || text == "-V")) return std::nullopt;
-      if (prefix.name == "taskset" && text.find('c') == std::string::npos &&
-          text.find('p') != std::string::npos)
-        return std::nullopt;
+      if (only_shows(prefix, text)) return std::nullopt;
     } else if (operands > 0)
       --operands;
     else
@@ -86,20 +98,22 @@ const Prefix* find_prefix(const std::string& name) {
 
 } // namespace
 
+bool names_program(const Argument& word) {
+  if (word.known()) return true;
+  const auto& last = word.pieces.back();
+  const auto slash = last.text.rfind('/');
+  return last.known && slash != std::string::npos && slash + 1 < last.text.size();
+}
+
 std::optional<std::size_t> skip_prefixes(const std::vector<Argument>& words, std::size_t at) {
   while (at < words.size()) {
-    if (!words[at].known()) return std::nullopt;
+    if (!names_program(words[at])) return std::nullopt;
     const auto name = util::base_name(words[at].text());
     const auto* prefix = find_prefix(name);
     if (!prefix) return at;
     const auto next = behind(*prefix, words, at + 1);
     if (!next) return std::nullopt;
     at = *next;
-    const auto is_setting = [&](const Argument& word) {
-      const auto text = word.prefix();
-      const auto equals = text.find('=');
-      return equals != std::string::npos && is_name(text.substr(0, equals));
-    };
     if (name == "env")
       while (at < words.size() && is_setting(words[at])) ++at;
   }
@@ -169,7 +183,7 @@ std::vector<Value> CommandInterpreter::add_declared(const SyntaxNode& node, Comm
 void CommandInterpreter::find_program(Command& command) const {
   std::size_t at = 0;
   while (at < command.words.size()) {
-    if (!command.words[at].known()) return;
+    if (!names_program(command.words[at])) return;
     const auto name = util::base_name(command.words[at].text());
     const auto* prefix = find_prefix(name);
     const bool shadowed = prefix && x_state.functions->count(name) > 0;
@@ -179,9 +193,9 @@ void CommandInterpreter::find_program(Command& command) const {
     if (name == "env")
       for (; next < command.words.size(); ++next) {
         const auto& word = command.words[next];
+        if (!is_setting(word)) break;
         const auto text = word.prefix();
         const auto equals = text.find('=');
-        if (equals == std::string::npos || !is_name(text.substr(0, equals))) break;
         auto value = word;
         value.many = false; // A=$N is one word wherever N is one
         value.pieces.front().text.erase(0, std::min(equals + 1, value.pieces.front().text.size()));

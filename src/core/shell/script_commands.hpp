@@ -64,6 +64,9 @@ struct Command {
   std::span<const Argument> arguments() const;
 };
 
+/// Whether the word shows the name of a program, if not its directory: "python", "$HOME/env/bin/python".
+bool names_program(const Argument& word);
+
 /// The first word from words[at] on that is none of the programs that only run another one (`env`, `time`,
 /// `numactl` …), their options and settings; nothing where that cannot be seen.
 std::optional<std::size_t> skip_prefixes(const std::vector<Argument>& words, std::size_t at);
