@@ -109,6 +109,15 @@ bool is_owned(const std::string& name) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
+bool keeps_threads(std::string_view text) {
+  constexpr std::string_view k_name = "OMP_NUM_THREADS=";
+  const auto at = text.find(k_name);
+  if (at == std::string_view::npos) return false;
+  const auto value = text.substr(at + k_name.size());
+  return !value.empty() && value.find_first_of("(`") == std::string_view::npos &&
+         value.find("SLURM") == std::string_view::npos;
+}
+
 bool is_rank_variable(const std::string& name) {
   return name == "MASTER_ADDR" || name == "MASTER_PORT" ||
          std::find(k_rank_variables.begin(), k_rank_variables.end(), name) != k_rank_variables.end();
@@ -139,9 +148,14 @@ std::optional<AssignmentStatement> as_assignment(const shell::SyntaxNode& node) 
 
 void note_exports(ImportState& porting, TextCuts& cuts, const std::vector<AssignmentStatement>& outermost,
                   const std::vector<AssignmentStatement>& inner) {
-  for (const auto& assigning : outermost)
-    if (!assigning.names.empty() && exports(text_of(porting, assigning)))
-      keep_from_ranks(porting, cuts, assigning, false);
+  for (const auto& assigning : outermost) {
+    if (assigning.names.empty() || !exports(text_of(porting, assigning))) continue;
+    keep_from_ranks(porting, cuts, assigning, false);
+    if (keeps_threads(text_of(porting, assigning)))
+      note(porting, assigning,
+           "OMP_NUM_THREADS stays as in the script: without it, each rank has a thread per core",
+           "add --env OMP_NUM_THREADS=N to hpcml gen to set another number");
+  }
   for (const auto& assigning : inner) {
     if (!exports(text_of(porting, assigning)) || cuts.holds(assigning.range.begin) ||
         keep_from_ranks(porting, cuts, assigning, true) || drop_device_list(porting, cuts, assigning))

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "generate/import_script/import_state.hpp"
@@ -21,6 +22,8 @@ struct AssignmentStatement {
 std::optional<AssignmentStatement> as_assignment(const shell::SyntaxNode& node);
 /// Whether hpcml or the new profile sets the variable, or it belongs to the old site's network and devices.
 bool is_owned(const std::string& name);
+/// Whether the statement sets a number of threads that does not come from the cores of the old job.
+bool keeps_threads(std::string_view text);
 /// Whether the launcher sets the variable for the ranks, whatever the job's value is.
 bool is_rank_variable(const std::string& name);
 /// Whether an engine reads its binds in the variable: APPTAINER_BIND.

@@ -61,11 +61,19 @@ const shell::Argument* file_of(const Launch& launch) {
   return nullptr;
 }
 
-bool may_be_program(const Launch& launch) {
+/// Whether the program's name is none of a tool's; `wandb agent` runs the programs of a sweep.
+bool has_name_of_program(const Launch& launch) {
   static constexpr std::array<std::string_view, 20> k_others = {
       "clear", "deactivate", "let",        "mamba",  "micromamba", "mktemp", "popd",
       "pushd", "pyenv",      "rmdir",      "sbatch", "scancel",    "shopt",  "sbcast",
       "ssh",   "sync",       "virtualenv", "wandb",  "xargs",      "yes"};
+  const auto& link = launch.last();
+  if (link.program == "wandb") return !link.operands.empty() && link.operands.front().text() == "agent";
+  return !check::is_utility(launch) && !check::is_shell(launch) &&
+         !util::contains(k_others, std::string_view(link.program));
+}
+
+bool may_be_program(const Launch& launch) {
   const auto& command = *launch.command;
   if (!may_run(command) || command.context.background || command.parent || launch.chain.size() != 1)
     return false;
@@ -75,8 +83,7 @@ bool may_be_program(const Launch& launch) {
     return !link.operands.empty() && is_script_of_commands(link.operands.front().text());
   if (name == "bash" || name == "sh") return file_of(launch) != nullptr;
   if (name == "python") return link.module.empty() && (file_of(launch) != nullptr || !link.complete);
-  return !check::is_utility(launch) && !check::is_shell(launch) &&
-         !util::contains(k_others, std::string_view(name));
+  return has_name_of_program(launch);
 }
 
 /// A launcher or an image whose program is not known.
@@ -86,6 +93,14 @@ bool is_unread_launch(const Launch& launch) {
 }
 
 } // namespace
+
+bool runs_batch_program(const Launch& launch) {
+  if (check::starts_python_file(launch)) return may_run(*launch.command) && !launch.command->parent;
+  const auto& name = launch.last().program;
+  const bool is_shell = name == "bash" || name == "sh";
+  return may_be_program(launch) &&
+         (is_shell || (launch.command->words.size() > 1 && name.find_first_of("-_.") != std::string::npos));
+}
 
 const shell::Command* find_unknown_command(const shell::ScriptCommands& view) {
   const auto found = std::find_if(view.commands.begin(), view.commands.end(),

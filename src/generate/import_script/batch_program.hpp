@@ -14,6 +14,9 @@ namespace hpcml::import_script {
 /// `python $FILE`. Null if there is none, or if a command that is not known may be it.
 const launch_chain::Launch* find_batch_program(const std::vector<launch_chain::Launch>& launches,
                                                const shell::ScriptCommands& view);
+/// Whether the batch script itself runs Python or a program that hpcml does not read, next to the imported
+/// ones: `python eval.py`, `sh eval.sh`, `fairseq-train data`.
+bool runs_batch_program(const launch_chain::Launch& launch);
 /// Returns the first command whose program is known only when the script runs; null if there is none.
 const shell::Command* find_unknown_command(const shell::ScriptCommands& view);
 

@@ -14,7 +14,9 @@
 #include "generate/import_script/import_modules.hpp"
 #include "generate/import_script/import_numbers.hpp"
 #include "generate/import_script/import_state.hpp"
+#include "generate/import_script/launch_input.hpp"
 #include "generate/import_script/layout_arithmetic.hpp"
+#include "generate/import_script/listed_gpus.hpp"
 #include "generate/import_script/python_setup.hpp"
 #include "generate/import_script/request_variables.hpp"
 #include "generate/import_script/visible_devices.hpp"
@@ -53,6 +55,7 @@ public:
     for (const auto& launch : x_launches)
       if (!launch.in_batch) cut_device_prefix(launch);
     x_edits = keep_old_numbers(x_porting, x_cuts, x_launches, sizes);
+    keep_redirects(x_porting, x_cuts, x_launches, program);
     cut_comments(program);
     auto body = pieces();
     body.may_set_up_python = may_set_up_python(program, x_cuts) ||
@@ -271,10 +274,12 @@ private:
   }
 
   /// Whether the new script or its launcher sets all of the statement's variables. Binds in a variable are
-  /// those of the image that was found; one thread for each process is what torchrun gives.
+  /// those of the image that was found; a number of threads stays, unless it is that of the old job's cores.
   bool is_replaced(const AssignmentStatement& assigning) const {
-    const auto text = text_of(assigning.range);
-    if (text.find("OMP_NUM_THREADS=1") != std::string_view::npos && text.ends_with("=1")) return false;
+    const auto keeps = [&](const auto& statement) { return keeps_threads(text_of(statement.range)); };
+    if (text_of(assigning.range).find("OMP_NUM_THREADS") != std::string_view::npos &&
+        std::any_of(x_assignments.begin(), x_assignments.end(), keeps))
+      return false;
     const bool image = x_porting.result.job.container.has_value();
     return std::all_of(assigning.names.begin(), assigning.names.end(), [&](const std::string& name) {
       return is_owned(name) && (image || !is_of_image(name));
@@ -380,23 +385,7 @@ private:
     const auto& prefixes = launch.launch->command->prefixes;
     const bool is_first =
         std::all_of(prefixes.begin(), prefixes.end(), [](const auto& prefix) { return prefix == "time"; });
-    if (x_porting.batch_gpus == 0) return;
-    const auto* node = target_node(x_porting);
-    const bool amd = node && node->gpu && node->gpu->vendor == model::GpuVendor::amd;
-    const std::string name = amd ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES";
-    std::vector<std::string> devices;
-    for (unsigned i = 0; i < x_porting.batch_gpus; ++i) devices.push_back(std::to_string(i));
-    const auto setting = name + "=" + util::join(devices, ",");
-    if (!is_first)
-      return x_porting.warn({launch.begin, launch.end - launch.begin}, "port/gpus",
-                            fmt::format("'{}' sees all GPUs of its node on {}, which the batch script gets",
-                                        shown_command(launch), x_porting.to.id),
-                            fmt::format("use export {} before it in the script", setting));
-    x_cuts.insert(launch.begin, setting + " ");
-    x_porting.note({launch.begin, launch.end - launch.begin}, "port/gpus",
-                   fmt::format("{} is set for '{}', because the batch script sees all GPUs of its node on {}",
-                               name, shown_command(launch), x_porting.to.id),
-                   "add --gpus-per-node N to hpcml gen to use more of them");
+    limit_batch_gpus(x_porting, x_cuts, {launch.begin, launch.end - launch.begin}, is_first);
   }
 
   model::ImportedBody pieces() {
@@ -409,6 +398,8 @@ private:
     body.pieces.emplace_back();
     for (const auto& launch : x_launches)
       if (launch.in_batch) change_in_batch(launch);
+    for (const auto& [begin, length] : x_porting.batch_programs)
+      limit_batch_gpus(x_porting, x_cuts, {begin, length}, true);
     std::size_t at = 0;
     for (const auto& launch : x_launches) {
       if (launch.in_batch) continue;

@@ -162,7 +162,7 @@ private:
       if (known) continue;
       if (x_porting.chosen.variables.count(set.name) > 0)
         util::add_once(replaced, set.name);
-      else if (is_owned(set.name))
+      else if (is_owned(set.name) && !keeps_threads(set.name + "=" + set.value.text()))
         util::add_once(owned, set.name);
       else if (set.value.known()) {
         env.emplace_back(set.name,

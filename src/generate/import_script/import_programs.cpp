@@ -120,10 +120,10 @@ bool starts_programs(const Link& link) {
 /// What follows an option that hpcml does not know may be its value: `mpirun --new-option 2 python x.py`.
 bool is_ambiguous(const Launch& launch, const std::vector<std::string>& command) {
   const auto* agent = launch.agent();
-  std::size_t at = 0;
+  std::size_t at = skip_env(command);
   if (agent && agent == &launch.last() && command.size() > agent->operands.size())
     at = command.size() - agent->operands.size();
-  if (at >= command.size() || command.front() == "bash") return false;
+  if (at >= command.size() || runs_shell(command)) return false;
   const auto& first = command[at];
   if (first.find_first_not_of("0123456789.,:") == std::string::npos) return true;
   if (first.empty() || first.front() == '-' || first.front() == '^') return true;
@@ -131,6 +131,20 @@ bool is_ambiguous(const Launch& launch, const std::vector<std::string>& command)
   return std::any_of(launch.chain.begin(), launch.chain.end(),
                      [](const Link& link) { return starts_programs(link) && has_unknown_option(link); }) &&
          std::any_of(command.begin() + static_cast<std::ptrdiff_t>(at) + 1, command.end(), is_program_word);
+}
+
+/// Whether a shell of the script's own starts Python in its text: `conda run -n e bash -c "python x.py"`.
+bool starts_python_in_text(const Launch& shell, const std::vector<Launch>& launches,
+                           const shell::Command* first) {
+  const auto& name = shell.last().program;
+  if (shell.command->parent || shell.step() || shell.container() || (name != "bash" && name != "sh"))
+    return false;
+  return std::any_of(launches.begin(), launches.end(), [&](const Launch& launch) {
+    const auto* command = launch.command;
+    while (command->parent) command = first + *command->parent;
+    return &launch != &shell && command == shell.command && !launch.step() && !launch.agent() &&
+           !launch.container() && is_program(launch);
+  });
 }
 
 /// Whether the launch starts a program of the job; with `tools` also one that only looks around.
@@ -249,7 +263,7 @@ class ProgramSelection {
 public:
   ProgramSelection(const ImportState& porting, const std::vector<Launch>& launches,
                    const shell::ScriptCommands& listing, const SizeEvaluator& sizes)
-      : x_porting(porting), x_sizes(sizes),
+      : x_porting(porting), x_launches(launches), x_listing(listing), x_sizes(sizes),
         x_has_program(std::any_of(launches.begin(), launches.end(), is_program)),
         x_has_image(
             std::any_of(launches.begin(), launches.end(),
@@ -269,6 +283,7 @@ public:
   bool holds(const Launch& launch) const {
     if (is_helper(launch) || &launch == x_batch_program) return true;
     if (x_batch_program) return false;
+    if (!x_has_step && starts_python_in_text(launch, x_launches, x_listing.commands.data())) return true;
     if (!is_started(launch, !x_has_program)) return false;
     // Inside `bash -c` only an agent is taken out; any other program stays in the shell that it was written
     // for.
@@ -277,6 +292,8 @@ public:
 
 private:
   const ImportState& x_porting;
+  const std::vector<Launch>& x_launches;
+  const shell::ScriptCommands& x_listing;
   const SizeEvaluator& x_sizes;
   bool x_has_program, x_has_image;
   const Launch* x_batch_program; ///< if there is no other program
@@ -324,6 +341,17 @@ void set_program(FoundLaunch& found, const ProgramCommandText& program) {
   found.command = program.inner.empty() ? program.command : program.inner;
   found.program_begin = program.begin;
   found.program.once = runs_once(*found.launch);
+}
+
+/// Notes programs of the batch script that are not imported, except those with settings or prefixes.
+void note_batch_programs(ImportState& porting, const std::vector<Launch>& launches,
+                         const ProgramSelection& selection) {
+  for (const auto& launch : launches) {
+    const auto& command = *launch.command;
+    if (!selection.holds(launch) && command.own.empty() && command.prefixes.empty() &&
+        runs_batch_program(launch))
+      porting.batch_programs.emplace(command.place.offset, command.place.length);
+  }
 }
 
 /// Whether the batch script itself runs the program: no srun starts it, or one process of a helper is enough.
@@ -382,6 +410,7 @@ std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<L
     if (before != found.end()) found.erase(before);
     found.push_back(std::move(launch_found));
   }
+  note_batch_programs(porting, launches, selection);
   for (const auto& launch : found) report_site_program(porting, launch);
   refuse_parallel(porting, found, tree);
   std::sort(found.begin(), found.end(),

@@ -11,6 +11,7 @@
 #include "core/util/text.hpp"
 #include "generate/import_script/import_modules.hpp"
 #include "generate/import_script/import_state.hpp"
+#include "generate/import_script/program_text.hpp"
 #include "generate/import_script/request_variables.hpp"
 #include "generate/import_script/source_site.hpp"
 #include "generate/import_script/unsupported_forms.hpp"
@@ -98,8 +99,11 @@ std::string foreign_shell(std::string_view text) {
 /// Variables of a rank, as a starter of tasks sets them, and as every launcher of hpcml does.
 using RankNames = std::vector<std::pair<std::string_view, std::string_view>>;
 
-/// Returns the variables of a rank that only other starters of tasks than the new site's set.
-RankNames names_of_other_starters(bool by_srun) {
+/// Returns the variables of a rank that only other starters of tasks than the new site's set, or set to
+/// another value: the tasks of an agent were one `per_node`.
+RankNames names_of_other_starters(bool by_srun, bool per_node) {
+  if (per_node && by_srun) return {{"SLURM_PROCID", "SLURM_NODEID"}};
+  if (per_node) return {{"SLURM_PROCID", "GROUP_RANK"}, {"SLURM_NODEID", "GROUP_RANK"}};
   if (!by_srun)
     return {{"SLURM_PROCID", "RANK"}, {"SLURM_LOCALID", "LOCAL_RANK"}, {"SLURM_NODEID", "GROUP_RANK"}};
   RankNames names;
@@ -114,8 +118,7 @@ RankNames names_of_other_starters(bool by_srun) {
 /// A shell in the task reads variables that the new site's launcher does not set: it reads those that do the
 /// same.
 void read_launchers_ranks(ImportState& porting, FoundLaunch& found, const RankNames& names) {
-  const auto& first = found.program.command.front();
-  if (first != "bash" && first != "sh") return;
+  if (!runs_shell(found.program.command)) return;
   for (const auto& [old, now] : names)
     for (auto* words : {&found.program.source, &found.program.command})
       for (auto& word : *words) {
@@ -127,8 +130,8 @@ void read_launchers_ranks(ImportState& porting, FoundLaunch& found, const RankNa
         word = util::replace_all(word, std::string(old), std::string(now));
         if (words == &found.program.source)
           porting.note({found.begin, found.end - found.begin}, "port/launcher",
-                       fmt::format("{} is replaced by {}, which has the same value: the launcher of {} does "
-                                   "not set {}",
+                       fmt::format("{} is replaced by {}, which has the same value: the launcher of {} sets "
+                                   "{} to another one or not at all",
                                    old, now, porting.to.id, old));
       }
 }
@@ -241,6 +244,8 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   auto programs = find_programs(porting, launches, listing, tree.program, sizes);
   refuse_array_ranks(porting, requests[0], tree.program, programs);
   refuse_eval(porting, listing, programs);
+  refuse_pipelines(porting, tree.program, programs);
+  refuse_other_starts(porting, listing, programs);
   port_request(porting, requests[0]);
   if (programs.empty()) {
     if (!diag::has_errors(porting.result.findings)) report_no_program(porting, listing);
@@ -248,11 +253,14 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   }
   port_size(porting, requests[0], sizes, programs);
   refuse_foreign_resources(porting, header);
+  refuse_own_ranks(porting, programs);
   port_launchers(porting, programs);
   port_image(porting, header, launches, programs);
-  const auto old_names = names_of_other_starters(has_srun(to));
   for (auto& found : programs)
-    if (!found.in_batch) read_launchers_ranks(porting, found, old_names);
+    if (!found.in_batch) {
+      const bool per_node = found.launch->agent() && shape_of(found, sizes).agents_per_node == 1;
+      read_launchers_ranks(porting, found, names_of_other_starters(has_srun(to), per_node));
+    }
   for (auto& found : programs) {
     name_directory(found);
     porting.result.intent.steps.push_back(

@@ -11,34 +11,12 @@
 #include "core/util/text.hpp"
 #include "generate/import_script/import_numbers.hpp"
 #include "generate/import_script/import_state.hpp"
+#include "generate/import_script/listed_gpus.hpp"
 
 namespace hpcml::import_script {
 namespace {
 
 diag::TextRange place_of_launch(const FoundLaunch& found) { return {found.begin, found.end - found.begin}; }
-
-/// GPUs that a list of visible ones in the script counts: "0,1,2,3".
-unsigned listed_gpus(const FoundLaunch& found) {
-  for (const char* name : {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"})
-    if (const auto* value = found.launch->variable(name); value && value->known()) {
-      const auto text = value->text();
-      if (!text.empty() && text.find_first_not_of("0123456789,") == std::string::npos)
-        return static_cast<unsigned>(1 + std::count(text.begin(), text.end(), ','));
-    }
-  return 0;
-}
-
-/// Whether the script gives each rank its own GPU by hand: `export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID`.
-bool chooses_own_gpu(std::string_view text) {
-  constexpr std::string_view k_list = "VISIBLE_DEVICES=";
-  for (auto at = text.find(k_list); at != std::string_view::npos; at = text.find(k_list, at + 1)) {
-    const auto begin = at + k_list.size();
-    const auto value = text.substr(begin, text.find_first_of("\n;&", begin) - begin);
-    for (const std::string_view rank : {"LOCALID", "LOCAL_RANK", "LOCAL_ID"})
-      if (value.find(rank) != std::string_view::npos) return true;
-  }
-  return false;
-}
 
 /// Whether the agent starts the other nodes by itself.
 bool reaches_nodes(const check::Link& agent) {
@@ -99,23 +77,30 @@ private:
     if (x_programs[main].program.once && shape.nodes <= 1) x_programs[main].program.once = false;
     for (std::size_t i = 0; i < x_programs.size(); ++i) {
       auto& program = x_programs[i];
-      if (i == main || program.in_batch || program.program.once || program.launch->agent() ||
-          !program.launch->step())
-        continue;
+      if (i == main || program.in_batch || program.program.once || program.bare()) continue;
       const auto its = shape_of(program, x_sizes);
       if (its.ranks_per_node == shape.ranks_per_node && its.nodes == shape.nodes) continue;
-      if (its.ranks_per_node == 1 && its.nodes == 1)
+      if (its.ranks_per_node == 1 && its.nodes == 1 && !program.launch->agent())
         program.program.once = true;
-      else if (its.ranks_per_node == 1)
+      else if (its.ranks_per_node == 1 && !program.launch->agent())
         program.program.per_node = true;
       else
-        x_porting.warn(
-            place_of_launch(program), "port/size",
-            fmt::format("step '{}' had {}, but has one task per rank of the job in the script for {}",
-                        shown_command(program), util::counted(1ULL * its.nodes * its.ranks_per_node, "task"),
-                        site_id()),
-            "use a separate job for this step if it needs its own number of tasks");
+        report_size(program, its, shape);
     }
+  }
+
+  /// All steps of the new script have the ranks of the job, which only matters to programs.
+  void report_size(const FoundLaunch& program, const LaunchLayout& its, const LaunchLayout& shape) {
+    const auto ranks = [](const LaunchLayout& layout) {
+      return util::counted(1ULL * layout.nodes * layout.ranks_per_node, "rank");
+    };
+    const auto message = fmt::format("'{}' has {}, but every step of the script for {} has {}",
+                                     shown_command(program), ranks(its), site_id(), ranks(shape));
+    const std::string hint = "use a separate job for each number of ranks";
+    if (program.is_helper)
+      x_porting.warn(place_of_launch(program), "port/size", message, hint);
+    else
+      x_porting.error(place_of_launch(program), "port/size", message, hint);
   }
 
   /// A list of visible devices that names fewer GPUs than the job has: the program uses these.
@@ -132,6 +117,7 @@ private:
   }
 
   bool find_gpus(const FoundLaunch& found, LaunchLayout& shape) {
+    refuse_other_gpus(x_porting, x_programs, found, shape.gpus_per_node);
     use_listed_gpus(found, shape);
     if (shape.gpus_per_node > 0) return true;
     const auto speaks = [&](std::string_view word) {
@@ -273,6 +259,15 @@ private:
   }
 
   bool check_ranks(const FoundLaunch& found, const LaunchLayout& shape) {
+    if (!shape.known_ranks && found.launch->command->context.loop) {
+      x_porting.error(
+          place_of_launch(found), "port/size",
+          fmt::format("the number of processes of '{}' is known only at run time, and may change in "
+                      "its loop",
+                      shown_command(found)),
+          "use a separate job for each number of processes");
+      return false;
+    }
     if (!shape.known_ranks)
       x_porting.warn(
           place_of_launch(found), "port/size",
@@ -347,7 +342,7 @@ private:
       note_chosen(x_porting.chosen.node_count * on_node, shape.nodes * ranks);
     else if (nodes != shape.nodes)
       note_spread(found, shape, nodes, new_gpus, counting);
-    if (whole) report_idle(found, most, new_gpus);
+    if (whole) report_idle(most, new_gpus);
     set_nodes(nodes);
     set_layout({nodes, on_node, new_gpus});
     x_job.gpus_per_node = number(new_gpus, "the number of GPUs");
@@ -358,9 +353,9 @@ private:
   }
 
   /// Jobs get whole nodes, which may have more GPUs than this one uses.
-  void report_idle(const FoundLaunch& found, unsigned most, unsigned gpus) {
+  void report_idle(unsigned most, unsigned gpus) {
     if (most <= gpus || x_porting.chosen.nodes) return;
-    if (found.in_batch) x_porting.batch_gpus = gpus;
+    x_porting.batch_gpus = gpus;
     x_porting.warn(
         {}, "port/idle-gpus",
         fmt::format("{} allocates whole nodes with {} each and charges for all, but the job leaves {} of "

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,8 +41,9 @@ struct ImportState {
   std::vector<std::string> agent_options = {}; ///< of the one agent that stays, as shell text
   unsigned least_nodes = 0; ///< number of `old_nodes` that an elastic agent required; 0: all
   unsigned old_nodes = 1;
-  unsigned batch_gpus = 0;                  ///< that programs of the batch script may see; 0: all of the node
-  std::optional<NewLayout> new_layout = {}; ///< nothing: the request chooses it, or the site
+  unsigned batch_gpus = 0; ///< that programs of the batch script may see; 0: all of the node
+  std::map<std::size_t, std::size_t> batch_programs = {}; ///< next to those that are imported: begin, length
+  std::optional<NewLayout> new_layout = {};               ///< nothing: the request chooses it, or the site
   diag::LineTable lines = diag::LineTable(text);
 
   void note(diag::TextRange place, std::string code, std::string message, std::string hint = {}) {
@@ -72,7 +74,7 @@ private:
 
 /// How many of something a launch asks for: a number, one for each GPU, or what only the running job knows.
 struct CountOptionValue {
-  enum class Kind { unset, number, per_gpu, unknown };
+  enum class Kind { unset, number, per_gpu, unknown }; ///< `unknown` is the last one
   Kind kind = Kind::unset;
   unsigned value = 0;
   bool is_number() const { return kind == Kind::number; }

@@ -7,6 +7,7 @@
 
 #include "check/launch_facts.hpp"
 #include "core/model/launcher.hpp"
+#include "core/shell/shell_names.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 #include "generate/import_script/import_state.hpp"
@@ -53,6 +54,14 @@ auto find_word(const std::vector<Argument>& words, const Link& link,
   return named == words.end() ? std::find_if(from, words.end(), is_there) : named;
 }
 
+/// Returns the words after a link and before the next one, which belong to neither.
+std::vector<Argument> words_between(const shell::Command& command, const Link& link, const Link& next) {
+  std::vector<Argument> words;
+  for (const auto& word : command.words)
+    if (word.place.offset >= end_of(link) && end_of(word.place) <= next.place.offset) words.push_back(word);
+  return words;
+}
+
 /// Returns the command's words after the starter: its program and arguments.
 std::vector<Argument> words_behind(const shell::Command& command, const Link& starter, const Link& program) {
   // numactl binds, and so does the new launch; other prefixes are the program's.
@@ -77,7 +86,7 @@ std::string interpreter_of(const Launch& launch, const Link& agent) {
   const auto word = std::find_if(words.begin(), words.end(), [&](const Argument& argument) {
     return argument.place.offset == agent.place.offset;
   });
-  if (word == words.end() || !word->known() || word->place.length == 0) return "python";
+  if (word == words.end() || !shell::names_program(*word) || word->place.length == 0) return "python";
   auto text = word->text();
   const auto slash = text.rfind('/');
   if (!agent.module.empty() &&
@@ -110,7 +119,21 @@ Siblings siblings_of(const Launch& launch, const shell::ScriptCommands& listing)
       result.heavy = *name;
   }
   if (!launch.command->own.empty() || !launch.command->redirects.empty()) result.any = true;
+  for (const auto& redirect : launch.command->redirects)
+    if (result.heavy.empty() && redirect.op == ">" && redirect.target.text() != "/dev/null")
+      result.heavy = "> " + redirect.target.text();
   return result;
+}
+
+/// Returns the first variable of a rank that the text of a shell sets: its agent sets others for the ranks.
+std::string find_rank_setting(std::string_view text) {
+  static constexpr std::array<std::string_view, 5> k_names = {"RANK", "LOCAL_RANK", "WORLD_SIZE",
+                                                              "MASTER_ADDR", "MASTER_PORT"};
+  for (const auto name : k_names)
+    for (auto at = shell::find_name(text, name); at != std::string_view::npos;
+         at = shell::find_name(text, name, at + 1))
+      if (text.substr(at + name.size(), 1) == "=") return std::string(name);
+  return {};
 }
 
 bool passes_local_rank_option(const Link& agent) {
@@ -159,17 +182,21 @@ public:
           siblings.heavy);
       return std::nullopt;
     }
+    const auto prefixes = outer_prefixes();
+    if (!prefixes) return std::nullopt;
     if (const auto source = siblings.any ? std::nullopt : source_of(); source) {
       result.source = *source;
       result.command = x_lead;
       for (const auto& word : x_words) result.command.push_back(word.text());
-      if (local_rank) add_local_rank(result);
-      return result;
+      if (local_rank) add_local_rank(result, x_lead.size() + 1);
+    } else {
+      auto shell = x_has_outer_quotes ? std::nullopt : in_shell(siblings.any, local_rank, why);
+      if (!shell) return std::nullopt;
+      result.source = std::move(shell->source);
+      result.command = std::move(shell->command);
     }
-    auto shell = x_has_outer_quotes ? std::nullopt : in_shell(siblings.any, local_rank);
-    if (!shell) return std::nullopt;
-    result.source = std::move(shell->source);
-    result.command = std::move(shell->command);
+    for (auto* list : {&result.source, &result.command})
+      list->insert(list->begin(), prefixes->begin(), prefixes->end());
     return result;
   }
 
@@ -200,14 +227,35 @@ private:
   }
 
   /// `srun -- python`, `hpcml launch … -- python`: what ends the starter's options is not the program's, nor
-  /// is its command.
+  /// is its command, nor what only the shell runs, as `exec python`.
   void drop_own_words() {
     const auto drop = [this](std::string_view text) {
       if (!x_words.empty() && x_words.front().known() && x_words.front().text() == text)
         x_words.erase(x_words.begin());
     };
     if (x_launch.find("hpcml")) drop("launch");
-    drop("--");
+    for (const auto* word : {"--", "exec", "command", "builtin"}) drop(word);
+  }
+
+  /// Returns the words between the starters that run another program, as bash text: `env A=b` in
+  /// `srun env A=b bash -c 'torchrun x.py'`. Those right before the program are its own words, if it has no
+  /// agent. Nothing if they are in a text for another shell and unknown.
+  std::optional<std::vector<std::string>> outer_prefixes() const {
+    std::vector<std::string> prefixes;
+    const auto& chain = x_launch.chain;
+    for (std::size_t i = 0; i + 1 < chain.size() && is_starter(chain[i]); ++i) {
+      if (!x_launch.agent() && !is_starter(chain[i + 1])) break;
+      const auto* command = x_launch.command;
+      while (!holds(*command, chain[i]) && command->parent) command = &x_listing.commands[*command->parent];
+      if (!holds(*command, chain[i + 1]) || runs_numactl(*command)) continue;
+      for (const auto& word : words_between(*command, chain[i], chain[i + 1])) {
+        if (word.known() && word.text() == "--") continue;
+        if (!word.known() && command->parent) return std::nullopt;
+        prefixes.push_back(word.known() ? util::shell_quote(word.text())
+                                        : std::string(x_text.substr(word.place.offset, word.place.length)));
+      }
+    }
+    return prefixes;
   }
 
   bool is_replaced(const Link& link) const { return x_has_environment && runs_in_environment(link); }
@@ -241,7 +289,7 @@ private:
   /// How many words come from one place of the script: a variable may hold several.
   struct WordsOfPlace {
     std::size_t of_command = 0, of_program = 0;
-    bool all_known = true; ///< those of the program
+    bool all_known = true; ///< those of the program, whatever a sourced file sets
   };
   std::unordered_map<std::size_t, WordsOfPlace> count_words_of_places() const {
     std::unordered_map<std::size_t, WordsOfPlace> places;
@@ -249,7 +297,7 @@ private:
     for (const auto& word : x_words) {
       auto& place = places[word.place.offset];
       ++place.of_program;
-      place.all_known = place.all_known && word.known();
+      place.all_known = place.all_known && word.known() && !word.caveat;
     }
     return places;
   }
@@ -259,6 +307,10 @@ private:
   /// shell, are written out.
   std::optional<std::vector<std::string>> source_of() const {
     const auto& command = *x_launch.command;
+    const bool expands = std::any_of(x_lead.begin(), x_lead.end(), [](const std::string& word) {
+      return word.find('$') != std::string::npos;
+    });
+    if (command.parent && expands) return std::nullopt; // the other shell's variables
     const auto places = count_words_of_places();
     std::vector<std::string> source = x_lead;
     for (std::size_t i = 0; i < x_words.size(); ++i) {
@@ -281,17 +333,18 @@ private:
     return source;
   }
 
-  /// Some launchers give their programs the local rank as an option.
-  static void add_local_rank(ProgramCommandText& result) {
-    static const std::string k_start = "exec \"$@\" --local_rank=\"$LOCAL_RANK\"";
-    result.source.insert(result.source.begin(), {"bash", "-c", "'" + k_start + "'", "rank"});
+  /// Some launchers give their programs the local rank as the first argument, after `count` words.
+  static void add_local_rank(ProgramCommandText& result, std::size_t count) {
+    const auto start =
+        fmt::format("exec \"${{@:1:{}}}\" --local_rank=\"$LOCAL_RANK\" \"${{@:{}}}\"", count, count + 1);
+    result.source.insert(result.source.begin(), {"bash", "-c", "'" + start + "'", "rank"});
     result.inner = result.command;
-    result.command.insert(result.command.begin(), {"bash", "-c", k_start, "rank"});
+    result.command.insert(result.command.begin(), {"bash", "-c", start, "rank"});
   }
 
   /// Returns what `srun bash -c '$LAUNCHER … $CMD'` runs, as a separate shell with the same quotes, because
   /// only that shell knows the words.
-  std::optional<ProgramCommandText> in_shell(bool with_others, bool local_rank) const {
+  std::optional<ProgramCommandText> in_shell(bool with_others, bool local_rank, std::string& why) const {
     const auto& command = *x_launch.command;
     const auto first = first_place(x_words);
     const auto* agent = x_launch.agent();
@@ -308,22 +361,40 @@ private:
     const auto begin = std::size_t{script->place.offset};
     const char quote = x_text[begin];
     const auto last = end_of(script->place) - 1;
-    if ((quote != '\'' && quote != '"') || x_text[last] != quote || agent->place.offset <= begin)
-      return std::nullopt;
+    if (!is_quoted(script->place) || agent->place.offset <= begin) return std::nullopt;
     auto before = std::string(x_text.substr(begin + 1, agent->place.offset - begin - 1));
     auto program = without_continuation(x_text.substr(first, last - first));
+    if (const auto name = find_rank_setting(before); !name.empty()) {
+      why = fmt::format("the shell that starts the program sets {} for {}, but now for each rank", name,
+                        agent->program);
+      return std::nullopt;
+    }
     if (util::trim(before).empty()) before.clear();
     const bool alone =
         !with_others && util::replace_all(program, "\\\n", " ").find_first_of(";|&<>\n") == std::string::npos;
     if (!alone && !with_others) program = one_command(program, last - first);
     if (program.empty() || (local_rank && !alone)) return std::nullopt;
-    if (local_rank) program += " --local_rank=" + std::string(quote == '"' ? "\\" : "") + "$LOCAL_RANK";
+    if (local_rank && !insert_local_rank(program, quote == '"')) return std::nullopt;
     const auto line = before + (with_others ? "" : "exec ") + util::join(x_lead, " ") +
                       (x_lead.empty() ? "" : " ") + program;
     ProgramCommandText result;
     result.command = {"bash", "-c", line};
     result.source = {"bash", "-c", quote + line + quote};
     return result;
+  }
+
+  bool is_quoted(diag::TextRange word) const {
+    const char quote = x_text[word.offset];
+    return (quote == '\'' || quote == '"') && x_text[end_of(word) - 1] == quote;
+  }
+
+  /// Adds the local rank after the program's name. Returns false if the text does not show its end.
+  bool insert_local_rank(std::string& program, bool is_expanded) const {
+    const auto begin = x_words.front().place.offset;
+    const auto end = end_of(x_words.front().place) - begin;
+    if (end > program.size() || (x_words.size() > 1 && x_words[1].place.offset == begin)) return false;
+    program.insert(end, std::string(" --local_rank=") + (is_expanded ? "\\" : "") + "$LOCAL_RANK");
+    return true;
   }
 
   /// The text up to what ends the program's command.
@@ -361,7 +432,22 @@ std::optional<std::string> rebuilt(const Argument& word) {
   return word.many ? std::optional(text) : std::optional("\"" + text + "\"");
 }
 
-bool runs_in_environment(const Link& link) { return link.program == "conda" || link.program == "micromamba"; }
+bool runs_in_environment(const Link& link) {
+  return link.program == "conda" || link.program == "mamba" || link.program == "micromamba";
+}
+
+std::size_t skip_env(const std::vector<std::string>& command) {
+  if (command.empty() || command.front() != "env") return 0;
+  const auto program = std::find_if(command.begin() + 1, command.end(), [](const std::string& word) {
+    return word.find('=') == std::string::npos;
+  });
+  return static_cast<std::size_t>(program - command.begin());
+}
+
+bool runs_shell(const std::vector<std::string>& command) {
+  const auto first = skip_env(command);
+  return first < command.size() && (command[first] == "bash" || command[first] == "sh");
+}
 
 bool runs_numactl(const shell::Command& command) {
   return std::any_of(command.words.begin(), command.words.end(), [](const Argument& word) {

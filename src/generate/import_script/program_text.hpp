@@ -38,6 +38,12 @@ std::optional<std::string> rebuilt(const shell::Argument& word);
 /// True if the link starts its program in an environment that the request may replace: `conda run`.
 bool runs_in_environment(const check::Link& link);
 
+/// Returns the index of the program after `env` and its settings.
+std::size_t skip_env(const std::vector<std::string>& command);
+
+/// True if the program is a shell, also after `env`.
+bool runs_shell(const std::vector<std::string>& command);
+
 /// True if numactl is one of the command's words.
 bool runs_numactl(const shell::Command& command);
 

@@ -135,18 +135,26 @@ bool lists_devices(std::string_view text, std::string_view name) {
 /// Whether the text is a command substitution.
 bool is_command(std::string_view text) { return text.starts_with("$(") || text.starts_with('`'); }
 
-/// The text that the last assignment of a line gives the variable; empty if there is none.
+/// The text that all assignments at the begin of a line give the variable; empty if there is none, or if they
+/// differ.
 std::string_view assigned_text(std::string_view text, std::string_view name) {
-  const auto line = "\n" + std::string(name) + "=";
-  auto at = text.rfind(line);
-  if (at == std::string_view::npos) at = text.rfind("\nexport " + line.substr(1));
-  if (at == std::string_view::npos) return {};
-  const auto rest = text.substr(text.find('=', at) + 1);
-  // In a command, ';' ends nothing of the script's own: python -c 'import torch; …'.
-  auto value = rest.substr(0, rest.find_first_of(is_command(rest) ? "\n" : "\n;"));
-  value = util::trim(value.substr(0, value.find(" #")));
-  const bool quoted = value.size() > 1 && value.front() == '"' && value.back() == '"';
-  return quoted ? value.substr(1, value.size() - 2) : value;
+  std::string_view common;
+  const auto setting = std::string(name) + "=";
+  for (auto at = text.find(setting); at != std::string_view::npos; at = text.find(setting, at + 1)) {
+    const auto before = text.substr(0, at);
+    const auto start = before.substr(before.rfind('\n') + 1); // npos + 1 is 0
+    if (!util::trim(start).empty() && util::trim(start) != "export") continue;
+    const auto rest = text.substr(at + setting.size());
+    // In a command, ';' ends nothing of the script's own: python -c 'import torch; …'.
+    auto value = rest.substr(0, rest.find_first_of(is_command(rest) ? "\n" : "\n;"));
+    value = util::trim(value.substr(0, value.find(" #")));
+    const bool quoted = value.size() > 1 && value.front() == '"' && value.back() == '"';
+    if (quoted) value = value.substr(1, value.size() - 2);
+    const bool is_nested = start.starts_with(' ') || start.starts_with('\t');
+    if (common != value && (is_nested || !common.empty())) return {};
+    common = value;
+  }
+  return common;
 }
 
 /// Processes that an agent starts in each task.
@@ -297,8 +305,7 @@ LaunchLayout shape_of(const FoundLaunch& found, const SizeEvaluator& sizes) {
   if (step && !per_node.is_number() && tasks.kind == CountOptionValue::Kind::unknown &&
       sizes.tasks_per_node <= 1)
     each = std::max(1U, agent ? 1U : sizes.gpus_per_node);
-  shape.known_ranks =
-      per_node.kind != CountOptionValue::Kind::unknown && tasks.kind != CountOptionValue::Kind::unknown;
+  shape.known_ranks = std::max({nodes.kind, per_node.kind, tasks.kind}) < CountOptionValue::Kind::unknown;
   const auto per_task = read_gpus(step, sizes, {"gpus-per-task"});
   const auto of_step = read_gpus(step, sizes, {"gpus-per-node", "gres", "gpus"});
   shape.gpus_per_node = sizes.gpus_per_node;

@@ -98,6 +98,48 @@ bool is_foreign_directive(std::string_view line) {
          name != "SLURM" && name != "PBS" && name != "BSUB";
 }
 
+diag::TextRange place_of(const FoundLaunch& found) { return {found.begin, found.end - found.begin}; }
+
+/// The first program that is in the node's place, from `from` on; null if there is none.
+const FoundLaunch* find_program_in(const SyntaxNode& node, const std::vector<FoundLaunch>& programs) {
+  const auto end = std::size_t{node.place.offset} + node.place.length;
+  const auto found = std::find_if(programs.begin(), programs.end(), [&](const FoundLaunch& program) {
+    return !program.is_helper && program.begin >= node.place.offset && program.begin < end;
+  });
+  return found == programs.end() ? nullptr : &*found;
+}
+
+/// Whether the command removes variables that srun reads: `unset SLURM_NTASKS`, or names that are not known.
+bool unsets_slurm(const shell::Command& command) {
+  static constexpr std::array<std::string_view, 9> k_names = {
+      "SLURM_JOBID",    "SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_JOB_NUM_NODES", "SLURM_NNODES",
+      "SLURM_NODELIST", "SLURM_NPROCS", "SLURM_NTASKS",       "SLURM_TASKS_PER_NODE"};
+  const auto is_one = [](const std::string& name) { return util::contains(k_names, std::string_view(name)); };
+  const auto words = command.arguments();
+  return command.name() == "unset" && std::any_of(words.begin(), words.end(), [&](const auto& word) {
+           return !word.known() || is_one(word.text());
+         });
+}
+
+/// Whether `env -i` is before the launch.
+bool has_no_environment(const FoundLaunch& found) {
+  const auto& words = found.launch->command->words;
+  return std::any_of(words.begin(), words.end(), [&](const auto& word) {
+    return word.place.offset < found.begin && (word.text() == "-i" || word.text() == "--ignore-environment");
+  });
+}
+
+/// Whether the command is one of ssh that starts Python or a launcher on another node.
+bool starts_by_ssh(const shell::Command& command) {
+  static constexpr std::array<std::string_view, 3> k_names = {"clush", "pdsh", "ssh"};
+  const auto name = command.name().value_or("");
+  return util::contains(k_names, std::string_view(name)) &&
+         std::any_of(command.words.begin(), command.words.end(), [](const auto& word) {
+           const auto text = word.text();
+           return text.find(".py") != std::string::npos || model::starts_launcher(text);
+         });
+}
+
 } // namespace
 
 void report_no_program(ImportState& porting, const shell::ScriptCommands& view) {
@@ -164,6 +206,66 @@ void refuse_eval(ImportState& porting, const shell::ScriptCommands& view,
                               "imported",
                               short_line(util::trim(text))),
                   "use the command itself in the script, without eval");
+  }
+}
+
+void refuse_pipelines(ImportState& porting, const SyntaxNode& program,
+                      const std::vector<FoundLaunch>& programs) {
+  const FoundLaunch* first = nullptr;
+  for (const auto& child : program.children) {
+    const auto* found = find_program_in(child, programs);
+    if (found && first && program.kind == SyntaxNode::Kind::pipeline)
+      return porting.error(
+          place_of(*found), "port/parallel",
+          fmt::format("'{}' runs at the same time as '{}' in one pipeline, which cannot be imported",
+                      shown_command(*found), shown_command(*first)),
+          "use a file between the two programs");
+    if (found) first = found;
+    if (found) refuse_pipelines(porting, child, programs);
+  }
+}
+
+void refuse_other_starts(ImportState& porting, const shell::ScriptCommands& view,
+                         const std::vector<FoundLaunch>& programs) {
+  const auto starts = [](const FoundLaunch& found) { return !found.in_batch; };
+  if (std::none_of(programs.begin(), programs.end(), starts)) return;
+  const bool names_slurm = porting.text.find("SLURM") != std::string_view::npos;
+  for (const auto& found : programs)
+    if (starts(found) && has_no_environment(found))
+      porting.error(
+          place_of(found), "port/launch",
+          fmt::format("env -i removes variables that the launch of '{}' reads", shown_command(found)),
+          "use env -u NAME in the script to remove single variables");
+  for (const auto& command : view.commands) {
+    if (command.context.uncalled || command.context.unreached || command.context.substitution) continue;
+    const auto line = short_line(porting.text.substr(command.place.offset, command.place.length));
+    if (names_slurm && unsets_slurm(command))
+      porting.error(command.place, "port/launch",
+                    fmt::format("'{}' removes variables that the launch of the new script reads", line),
+                    "remove this command, or use env -u NAME before the program, in the script");
+    else if (starts_by_ssh(command))
+      porting.error(command.place, "port/launch",
+                    fmt::format("'{}' starts a program on another node, which cannot be imported", line),
+                    "use srun in the script to start the program on all nodes");
+  }
+}
+
+void refuse_own_ranks(ImportState& porting, const std::vector<FoundLaunch>& programs) {
+  const auto& intent = porting.result.intent;
+  if (!intent.is_known || intent.world() != 1) return;
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> k_of_one = {
+      {{"WORLD_SIZE", "1"}, {"RANK", "0"}, {"LOCAL_RANK", "0"}}};
+  for (const auto& found : programs) {
+    if (found.in_batch || found.is_helper || found.launch->agent()) continue;
+    for (const auto& [name, value] : k_of_one)
+      if (const auto* set = found.launch->variable(name);
+          set && set->known() && util::parse_unsigned(set->text()) && set->text() != value)
+        return porting.error(
+            place_of(found), "port/variable",
+            fmt::format(
+                "the script sets {}={} for '{}', but the launcher of the new job sets {} for one process",
+                name, set->text(), shown_command(found), value),
+            fmt::format("remove {} from the script, or use torchrun or srun with all ranks in it", name));
   }
 }
 

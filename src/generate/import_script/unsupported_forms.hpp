@@ -19,6 +19,19 @@ void refuse_array_ranks(ImportState& porting, const slurm::JobOptions& request,
 void refuse_eval(ImportState& porting, const shell::ScriptCommands& view,
                  const std::vector<FoundLaunch>& programs);
 
+/// Rejects programs of one pipeline: steps that need the same nodes wait for each other.
+void refuse_pipelines(ImportState& porting, const shell::SyntaxNode& program,
+                      const std::vector<FoundLaunch>& programs);
+
+/// Rejects what takes Slurm's variables away from a launch: `unset SLURM_NTASKS`, `env -i`, and programs that
+/// the script starts by ssh, which the new launch would start as well.
+void refuse_other_starts(ImportState& porting, const shell::ScriptCommands& view,
+                         const std::vector<FoundLaunch>& programs);
+
+/// Rejects a rank or number of ranks that the script sets for a single process, which starts others itself:
+/// the launcher of the new job sets them to those of one rank.
+void refuse_own_ranks(ImportState& porting, const std::vector<FoundLaunch>& programs);
+
 /// Rejects a job without GPUs if another tool's directives request resources, which are not read:
 /// `#YBATCH -r gpu_4`. The request can set the number of GPUs.
 void refuse_foreign_resources(ImportState& porting, const slurm::ScriptHeader& header);

@@ -114,7 +114,7 @@ TEST_CASE("Comments go with the lines that they spoke of, and no others") {
                                 "# srun --port $PORT old.py\n"
                                 "declare -a PORT=(1 2)\n\n"
                                 "cat <<END\n# text\nEND\n"
-                                "export OMP_NUM_THREADS=4\n\n"
+                                "export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\n\n"
                                 "# start\nsrun $CMD $DATA");
   const auto script = written(text, "narval");
   for (const auto* gone : {"# Network", "#####", "# the launcher", "CMD=", "L=\"torchrun", "29500"}) {

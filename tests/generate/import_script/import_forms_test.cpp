@@ -60,6 +60,90 @@ TEST_CASE("a Python file in a variable is a program") {
   CHECK(has(script, "-- \\\n  python $F --a\n"));
 }
 
+TEST_CASE("Python in the text of a shell is a program") {
+  for (const std::string line :
+       {"conda run -n e bash -c \"python x.py --a 1\"", "bash -c 'cd src && python x.py'",
+        "cat > run.sh <<EOF\npython x.py\nEOF\nbash run.sh"}) {
+    CAPTURE(line);
+    const auto last = line.substr(line.rfind('\n') + 1); // npos + 1 is 0
+    CHECK(has(written(job(k_one, line), "narval"), "-- \\\n  " + last + "\n"));
+  }
+}
+
+TEST_CASE("import finds a program in an unknown directory") {
+  CHECK(has(written(job(k_one, "$HOME/e/bin/python x.py"), "narval"), "-- \\\n  $HOME/e/bin/python x.py\n"));
+  CHECK(has(written(job(k_one, "P=$HOME/e/bin/python\n$P x.py"), "narval"), "-- \\\n  $P x.py\n"));
+  CHECK(has(written(job(k_one, "$WORK/run.sh a"), "narval"), "\n$WORK/run.sh a\n"));
+  CHECK(has(written(job(k_one, "wandb agent a/b/c"), "narval"), "\nwandb agent a/b/c\n"));
+}
+
+TEST_CASE("import rejects parallel programs and those that see other GPUs") {
+  const std::string four = "--nodes=1 --ntasks=1 --gres=gpu:4";
+  struct Row {
+    std::string lines, code;
+  };
+  const std::vector<Row> rows = {
+      {"python a.py | tee log | python b.py", "port/parallel"},
+      {"torchrun --nproc_per_node=4 a.py\ntorchrun --nproc_per_node=1 b.py", "port/size"},
+      {"for n in 1 2 4; do\n  torchrun --nproc_per_node=$n a.py\ndone", "port/size"},
+      {"for n in $(seq 2); do\n  srun --nodes=$n python a.py\ndone", "port/size"},
+      {"CUDA_VISIBLE_DEVICES=0 python a.py\nCUDA_VISIBLE_DEVICES=0,1 python b.py", "port/gpus"},
+      {"for i in 0 1; do\n  CUDA_VISIBLE_DEVICES=$i python a.py\ndone", "port/gpus"},
+      {"CUDA_VISIBLE_DEVICES=-1 python a.py\npython b.py", "port/gpus"},
+      {"CUDA_VISIBLE_DEVICES=\"\" python a.py\npython b.py", "port/gpus"},
+      {"export WORLD_SIZE=4\npython spawn.py", "port/variable"},
+      {"unset SLURM_NTASKS\npython a.py", "port/launch"},
+      {"for v in $(env | grep SLURM); do unset ${v%%=*}; done\npython a.py", "port/launch"},
+      {"env -i PATH=$PATH python a.py", "port/launch"},
+      {"for h in $HOSTS; do ssh $h \"torchrun a.py\" & done\ntorchrun --nproc_per_node=4 a.py",
+       "port/launch"},
+      {"python a.py > log --b", "port/launch"},
+      {"srun -n1 --gpus=1 python a.py\nsrun -n4 python b.py", "port/gpus"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.lines);
+    const auto result = ported(job(four, row.lines));
+    CHECK_FALSE(error_of(result).empty());
+    CHECK(reports(result, row.code, ""));
+  }
+}
+
+TEST_CASE("import rejects settings of a shell for its agent") {
+  const std::string agent = "torchrun --nnodes=2 --node_rank=$R --nproc_per_node=4 x.py'";
+  const std::string nodes = "-N 2 --ntasks-per-node=1 --gres=gpu:4";
+  for (const std::string setting : {"export RANK=$R; ", "MASTER_PORT=1 ", "export A=1 MASTER_ADDR=n; "})
+    CHECK_THAT(error_of(ported(job(nodes, "srun bash -c '" + setting + agent))),
+               Catch::Contains("the shell that starts the program sets "));
+  CHECK(error_of(ported(job(nodes, "srun bash -c 'export NODE_RANK=$R; " + agent))).empty());
+}
+
+TEST_CASE("programs of the batch script see the job's GPUs") {
+  const auto script = written(job("--nodes=1 --ntasks=1 --gpus-per-node=2",
+                                  "torchrun --nproc_per_node=2 a.py\npython eval.py\nsh b.sh\necho a"),
+                              "lumi");
+  for (const std::string line : {"python eval.py", "sh b.sh"})
+    CHECK(has(script, "\nROCR_VISIBLE_DEVICES=0,1 " + line + "\n"));
+}
+
+TEST_CASE("a launch does not read a loop's lines") {
+  const auto script =
+      written(job(k_one, "while read -r a; do\n  python x.py $a > $a.log\ndone < list\n"
+                         "cat list | while IFS=, read a b; do python z.py $a < $b; done\npython y.py"),
+              "narval");
+  CHECK(has(script, "python x.py $a < /dev/null > $a.log\n"));
+  CHECK(has(script, "python z.py $a < $b; done"));
+  CHECK(has(script, "python y.py\n"));
+  CHECK_FALSE(has(written(job(k_one, "while read a; do srun python x.py $a; done < list"), "narval"),
+                  "$a < /dev/null"));
+}
+
+TEST_CASE("what only the shell runs is not the program's") {
+  CHECK(has(written(job(k_one, "exec python x.py"), "narval"), "-- \\\n  python x.py\n"));
+  CHECK(has(written(job(k_one, "env A=$B python x.py"), "narval"), "-- \\\n  env A=$B python x.py\n"));
+  CHECK(has(written(job(k_one, "mamba run -n e python x.py"), "narval"),
+            "-- \\\n  mamba run -n e python x.py\n"));
+}
+
 TEST_CASE("commands that start no program are not imported") {
   for (const std::string line :
        {"echo a\nmkdir b", "sbatch child.sh", "source ./setup_env.sh", "bash -c 'ls'", "python -m pip list",

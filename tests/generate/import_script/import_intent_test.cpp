@@ -224,6 +224,22 @@ TEST_CASE("variables that are the program's affair stay") {
   CHECK_FALSE(has(script, "NCCL_IB_HCA=x"));
 }
 
+TEST_CASE("import keeps a number of threads unless it counts cores") {
+  for (const std::string setting : {"export OMP_NUM_THREADS=4", "OMP_NUM_THREADS=4\nexport OMP_NUM_THREADS",
+                                    "export OMP_NUM_THREADS=$T"}) {
+    CAPTURE(setting);
+    CHECK(has(written(job(k_two_nodes, setting + "\nsrun python x.py"), "narval"), "\n" + setting + "\n"));
+  }
+  CHECK(reports(ported(job(k_two_nodes, "export OMP_NUM_THREADS=4\nsrun python x.py")), "port/variable",
+                "OMP_NUM_THREADS stays"));
+  for (const std::string value : {"$SLURM_CPUS_PER_TASK", "$(nproc)", "$((SLURM_CPUS_PER_TASK / 4))"})
+    CHECK_FALSE(
+        has(written(job(k_two_nodes, "export OMP_NUM_THREADS=" + value + "\nsrun python x.py"), "narval"),
+            "export OMP_NUM_THREADS"));
+  CHECK(has(written(job(k_two_nodes, "mpirun -np 8 -x OMP_NUM_THREADS=3 python x.py"), "narval"),
+            "OMP_NUM_THREADS=3"));
+}
+
 TEST_CASE("a launch in an unnamed image is refused") {
   CHECK(diag::has_errors(ported(job(k_two_nodes, "srun shifter python x.py"), "perlmutter").findings));
 }

@@ -134,13 +134,27 @@ TEST_CASE("The program keeps its settings, its Python and the option that tells 
       {"export L=\"torchrun --nnodes=2 --nproc_per_node=4\"\nexport C=\"$L ${D:-/x}/t.py --lr 1\"\nsrun $C",
        "python ${D:-/x}/t.py --lr 1"},
       {"srun python -m torch.distributed.launch --nnodes=2 --nproc_per_node=4 old.py --a",
-       "--local_rank=\"$LOCAL_RANK\""},
+       "bash -c 'exec \"${@:1:2}\" --local_rank=\"$LOCAL_RANK\" \"${@:3}\"' rank python old.py --a\n"},
+      {"srun bash -c 'python -m torch.distributed.launch --nnodes=2 --nproc_per_node=4 old.py --a $B'",
+       "bash -c 'exec python old.py --local_rank=$LOCAL_RANK --a $B'"},
+      {"srun env A=b torchrun --nnodes=2 --nproc_per_node=4 x.py", "\n  env A=b python x.py"},
+      {"srun env A=b bash -c 'torchrun --nnodes=2 --nproc_per_node=4 x.py $A'",
+       "\n  env A=b bash -c 'exec python x.py $A'"},
+      {"srun env A=b singularity exec --nv a.sif python x.py", "env A=b python x.py"},
+      {"srun env A=b numactl -l torchrun --nnodes=2 --nproc_per_node=4 x.py", "python x.py"},
+      {"srun bash -c '$HOME/m/bin/torchrun --nnodes=2 --nproc_per_node=4 x.py'",
+       "bash -c 'exec $HOME/m/bin/python x.py'"},
+      {"T=$HOME/m/bin/torchrun\nsrun $T --nnodes=2 --nproc_per_node=4 x.py", "\n  $HOME/m/bin/python x.py"},
+      {"srun bash -c 'echo $SLURM_PROCID; torchrun --nnodes=2 --nproc_per_node=4 x.py'",
+       "bash -c 'echo $SLURM_NODEID; python x.py'"},
       {"srun bash -c 'cd src; torchrun --nnodes=2 --nproc_per_node=4 x.py --b'",
        "bash -c 'cd src; python x.py --b'"},
       {"srun uv run torchrun --nnodes=2 --nproc_per_node=4 x.py", "uv run python x.py"},
       {"srun /u/ann/.local/bin/torchrun --nnodes=2 --nproc_per_node=4 x.py", "\n  python x.py"},
       {"srun bash -c 'cd src; /u/ann/.local/bin/torchrun --nnodes=2 --nproc_per_node=4 x.py'",
        "bash -c 'cd src; python x.py'"},
+      {"srun bash -c 'torchrun --nnodes=2 --nproc_per_node=4 x.py > /dev/null'",
+       "bash -c 'python x.py > /dev/null'"},
       {"srun uv run bash -c 'torchrun --nnodes=2 --nproc_per_node=4 x.py'", "uv run python x.py"},
       {"L='uv run bash -c'\nsrun $L 'torchrun --nnodes=2 --nproc_per_node=4 x.py'", "uv run python x.py"},
       {"srun conda run -n e bash -c 'A=b torchrun --nnodes=2 --nproc_per_node=4 x.py'",
@@ -158,6 +172,9 @@ TEST_CASE("another command of the program's shell needs a separate line") {
   const auto result = ported(
       job(k_four, "srun bash -c 'pip install .; torchrun --nnodes=2 --nproc_per_node=4 x.py; wandb sync'"));
   CHECK(reports(result, "port/launch", "also runs pip"));
+  CHECK(reports(
+      ported(job(k_four, "srun bash -c 'torchrun --nnodes=2 --nproc_per_node=4 x.py > $SLURM_NODEID'")),
+      "port/launch", "also runs > $SLURM_NODEID"));
   CHECK(std::any_of(result.findings.begin(), result.findings.end(),
                     [](const auto& finding) { return has(finding.hint, "use a separate line"); }));
 }

@@ -140,7 +140,7 @@ TEST_CASE("A launch stays in its loop or condition") {
 
 TEST_CASE("Variables that the kept text reads are kept") {
   const auto result =
-      ported("#!/bin/bash\n#SBATCH --gpus-per-node=1 --time=10\nexport OMP_NUM_THREADS=4\nexport "
+      ported("#!/bin/bash\n#SBATCH --gpus-per-node=1 --time=10\nexport OMP_NUM_THREADS=$(nproc)\nexport "
              "MASTER_PORT=12345\nsrun python x.py --port $MASTER_PORT\n",
              "lumi");
   REQUIRE(result.job.body);
