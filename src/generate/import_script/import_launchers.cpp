@@ -211,7 +211,7 @@ private:
     for (const auto& option : agent.options) {
       const auto meaning = row ? row->meaning_of(option.name) : OptionMeaning::none;
       if (meaning == OptionMeaning::nodes) port_elastic(agent, option, can_stay);
-      if (is_replaced(meaning) || is_default(option)) {
+      if (is_replaced(meaning) || is_default(agent, option)) {
         util::add_once(rendezvous, shown(option));
         continue;
       }
@@ -287,6 +287,13 @@ private:
           option.place, "port/launcher",
           fmt::format("{} option '{}' cannot be kept: {}", agent.program, shown(option), reason),
           "remove it from the script if the program does not need it");
+    static constexpr std::array<std::string_view, 4> k_choices = {"include", "i", "exclude", "e"};
+    if (agent.program == "deepspeed" && is_in(k_choices, option.name))
+      return x_porting.error(
+          option.place, "port/launcher",
+          fmt::format("deepspeed option '{}' chooses nodes and GPUs, which the job on {} may not have",
+                      shown(option), x_porting.to.id),
+          "remove it from the script, and request as many nodes and GPUs as the program uses");
     const bool is_choice = row && row->ranks == model::RankStartMethod::agent && !chosen.empty();
     x_porting.warn(option.place, "port/launcher",
                    fmt::format("{} option '{}' is removed: {}", agent.program, shown(option), reason),
@@ -350,8 +357,9 @@ private:
                    "use hpcml gen with --nodes N for a fixed number, or --nnodes MIN:MAX to allow fewer");
   }
 
-  /// True for options that set what is the default anyway.
-  static bool is_default(const GivenOption& option) {
+  /// True for options that set what is the default anyway, or only the number of ranks.
+  static bool is_default(const Link& agent, const GivenOption& option) {
+    if (option.name == "include") return included_gpus(agent) > 0;
     const auto value = option.value && option.value->known() ? option.value->text() : std::string("?");
     if (option.name == "max_restarts" || option.name == "max-restarts") return value == "0";
     return (option.name == "mixed_precision" || option.name == "mixed-precision" ||

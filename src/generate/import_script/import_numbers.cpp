@@ -40,26 +40,65 @@ std::vector<FoundLaunch>::const_iterator find_launch(const std::vector<FoundLaun
   });
 }
 
+/// The end of the command substitution that begins at `at`, if it is in one line; npos if it is not.
+std::size_t end_of_command(std::string_view text, std::size_t at) {
+  const auto line = text.substr(at, text.find('\n', at) - at);
+  const auto first = line.find(')');
+  if (first == std::string_view::npos || line.substr(2, 1) == "(") return std::string_view::npos;
+  // With brackets inside, only an assignment shows the end.
+  const bool is_plain = line.find('(', 2) > first;
+  const bool is_value = at > 0 && text[at - 1] == '=';
+  if (!is_plain && !is_value) return std::string_view::npos;
+  return at + (is_plain ? first : line.rfind(')')) + 1;
+}
+
 /// Writes the number of GPUs in place of a command that cannot count them on the new site.
 void replace_counts(ImportState& porting, TextCuts& cuts, const std::vector<FoundLaunch>& launches,
-                    const SizeEvaluator& after) {
+                    const SizeEvaluator& after, std::vector<ArgumentReplacement>& edits) {
   const auto text = porting.text;
-  for (auto at = text.find("=$("); at != std::string_view::npos; at = text.find("=$(", at + 1)) {
-    const auto end = text.find('\n', at);
-    const auto last = text.rfind(')', end == std::string_view::npos ? end : end - 1);
-    if (last == std::string_view::npos || last <= at || text[at + 3] == '(' || cuts.holds(at) ||
-        cuts.in_comment(at))
-      continue;
-    const auto command = text.substr(at + 1, last - at);
-    if (!counts_gpus(command) || after.counted_gpus(command) > 0 ||
-        find_launch(launches, at) != launches.end())
-      continue;
-    cuts.replace({at + 1, last + 1}, std::to_string(after.gpus_per_node));
-    porting.note({at + 1, last - at}, "port/numbers",
+  for (auto at = text.find("$("); at != std::string_view::npos; at = text.find("$(", at + 1)) {
+    const auto end = end_of_command(text, at);
+    if (end == std::string_view::npos || cuts.holds(at) || cuts.in_comment(at)) continue;
+    const auto command = text.substr(at, end - at);
+    if (!counts_gpus(command) || after.counted_gpus(command) > 0) continue;
+    const auto launch = find_launch(launches, at);
+    if (launch != launches.end() && at < launch->program_begin) continue; // an option of the launcher
+    const auto number = std::to_string(after.gpus_per_node);
+    if (launch == launches.end())
+      cuts.replace({at, end}, number);
+    else
+      edits.push_back({std::string(command), number});
+    porting.note({at, end - at}, "port/numbers",
                  fmt::format("'{}' is replaced by {}, the GPUs per node: it cannot count the GPUs of {}",
                              command, after.gpus_per_node, porting.to.id),
                  "add --gpus-per-node N to hpcml gen to set another number");
   }
+}
+
+/// The tasks of the old job were one per node, each with an agent, but those of the new job are its ranks.
+void keep_number_of_nodes(ImportState& porting, TextCuts& cuts, const std::vector<FoundLaunch>& launches,
+                          std::vector<ArgumentReplacement>& edits) {
+  constexpr std::string_view k_nodes = "SLURM_NNODES";
+  const auto text = porting.text;
+  for (const std::string_view name : {"SLURM_NTASKS", "SLURM_NPROCS"})
+    for (auto at = shell::find_name(text, name); at != std::string_view::npos;
+         at = shell::find_name(text, name, at + 1)) {
+      const auto launch = find_launch(launches, at);
+      const bool is_read = at > 0 && (text[at - 1] == '$' || text[at - 1] == '{');
+      if (!is_read || cuts.holds(at) || cuts.in_comment(at) ||
+          (launch != launches.end() && at < launch->program_begin))
+        continue;
+      if (launch == launches.end())
+        cuts.replace({at, at + name.size()}, std::string(k_nodes));
+      else
+        edits.push_back({text[at - 1] + std::string(name), text[at - 1] + std::string(k_nodes)});
+      porting.note(
+          {at, name.size()}, "port/numbers",
+          fmt::format("{} is replaced by {}: the old job had one task per node, and the job on {} has one "
+                      "per rank",
+                      name, k_nodes, porting.to.id),
+          fmt::format("use {} in the new script if it is to count ranks", name));
+    }
 }
 
 /// A program of one vendor, and that of the other.
@@ -77,6 +116,9 @@ bool is_looked_for(std::string_view before) {
 /// npos for another one.
 std::size_t end_of_tool(std::string_view text, std::size_t end) {
   const auto stop = std::min(text.find_first_of(";&|\n)\"'>", end), text.size());
+  if (text.substr(stop, 1) == "|" &&
+      counts_gpus("nvidia-smi" + std::string(text.substr(stop, text.find('\n', stop) - stop))))
+    return std::string_view::npos;
   const auto options = util::trim(text.substr(end, stop - end));
   const bool continues = options == "\\"; // in the next line
   const bool prints_table = options.empty() || continues || options == "-L" || options == "--list-gpus";
@@ -127,7 +169,9 @@ std::vector<ArgumentReplacement> keep_old_numbers(ImportState& porting, TextCuts
                              old_text, util::join(expression.names, ", ")),
                  "use the variables in the new script if it is to compute with the numbers of the new job");
   }
-  replace_counts(porting, cuts, launches, after);
+  if (sizes.tasks_per_node == 1 && after.tasks_per_node > 1)
+    keep_number_of_nodes(porting, cuts, launches, edits);
+  replace_counts(porting, cuts, launches, after, edits);
   return edits;
 }
 

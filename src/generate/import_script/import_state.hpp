@@ -135,6 +135,8 @@ struct LaunchLayout {
   unsigned gpus_per_rank() const { return gpus_per_node / std::max(1U, ranks_per_node); }
 };
 LaunchLayout shape_of(const FoundLaunch& found, const SizeEvaluator& sizes);
+/// GPUs that deepspeed names for its only node: 2 of "localhost:0,1"; 0 if it names none, or several nodes.
+unsigned included_gpus(const check::Link& agent);
 /// Returns the first line of a text for messages, at most 60 bytes, with a mark if there is more.
 std::string short_line(std::string_view text);
 /// Returns the program's command as a short line.

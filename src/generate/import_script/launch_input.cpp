@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
+#include <set>
 
 namespace hpcml::import_script {
 namespace {
@@ -27,6 +29,7 @@ public:
   void visit(const SyntaxNode& node, bool has_lines) {
     using Kind = SyntaxNode::Kind;
     if (node.kind == Kind::simple) return visit_command(node, has_lines);
+    if (node.kind == Kind::function) x_functions[node.text] = &node.children.front();
     const bool loops = node.kind == Kind::loop && node.children.size() == 2 && reads_lines(node.children[0]);
     for (std::size_t i = 0; i < node.children.size(); ++i) {
       const bool piped = node.kind == Kind::pipeline && i > 0;
@@ -36,6 +39,14 @@ public:
 
 private:
   void visit_command(const SyntaxNode& node, bool has_lines) {
+    const auto function = has_lines && !node.words.empty() && node.words.front().parts.size() == 1
+                              ? x_functions.find(node.words.front().parts.front().text)
+                              : x_functions.end();
+    if (function != x_functions.end()) {
+      const auto* body = function->second;
+      x_functions.erase(function); // once
+      visit(*body, true);
+    }
     const auto end = std::size_t{node.place.offset} + node.place.length;
     for (const auto& launch : x_launches)
       if (!launch.in_batch && launch.begin >= node.place.offset && launch.begin < end)
@@ -52,7 +63,7 @@ private:
                                     shown_command(launch)),
                         "use the redirect at the end of the line in the script");
     }
-    if (!has_lines || has_input || launch.launch->step()) return;
+    if (!has_lines || has_input || launch.launch->step() || !x_closed.insert(launch.begin).second) return;
     x_cuts.insert(launch.end, " < /dev/null");
     x_porting.note(
         {launch.begin, launch.end - launch.begin}, "port/input",
@@ -64,6 +75,8 @@ private:
   ImportState& x_porting;
   TextCuts& x_cuts;
   const std::vector<FoundLaunch>& x_launches;
+  std::map<std::string, const SyntaxNode*> x_functions; ///< that no loop with lines has called so far
+  std::set<std::size_t> x_closed;                       ///< launches without input
 };
 
 } // namespace

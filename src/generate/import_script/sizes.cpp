@@ -102,6 +102,18 @@ CountOptionValue read_gpus(const Link* link, const SizeEvaluator& sizes,
   return {CountOptionValue::Kind::number, number ? static_cast<unsigned>(*number) : 1U};
 }
 
+/// GPUs of a node that the tasks of a step see: those that it requests itself, or all of the job.
+unsigned gpus_of_step(const Link* step, const SizeEvaluator& sizes, unsigned nodes) {
+  auto gpus = read_gpus(step, sizes, {"gpus-per-node", "gres"});
+  if (gpus.is_number() && !step->value("gres").value_or("gpu").starts_with("gpu")) gpus = {};
+  if (!gpus.is_number()) {
+    gpus = read_gpus(step, sizes, {"gpus"});
+    gpus.value = std::max(1U, gpus.value / nodes);
+  }
+  const auto all = sizes.gpus_per_node;
+  return gpus.is_number() && gpus.value > 0 && (all == 0 || gpus.value < all) ? gpus.value : all;
+}
+
 /// Accelerators of the request that are GRES under another name than "gpu": "dcu:4".
 std::uint64_t other_accelerators(const slurm::JobOptions& request) {
   static constexpr std::array<std::string_view, 9> k_names = {"dcu", "gcd",   "gcu", "hpu", "mlu",
@@ -196,6 +208,8 @@ bool repeats_agent(const LaunchLayout& shape, unsigned processes) {
 
 /// Each task starts an agent, which starts the ranks.
 void add_agent(LaunchLayout& shape, const Link& agent, const SizeEvaluator& sizes) {
+  if (const auto included = included_gpus(agent); included > 0 && included <= shape.gpus_per_node)
+    shape.gpus_per_node = included;
   const auto processes = agent_processes(agent, sizes, shape.nodes);
   shape.one_node = is_single_node_rendezvous(agent, sizes);
   const auto counted = read_count(&agent, sizes, {OptionMeaning::nodes});
@@ -261,8 +275,7 @@ std::optional<unsigned> SizeEvaluator::assigned(std::string_view name) const {
       lists_devices(x_text, value.substr(3, value.size() - 7)))
     value = "$(echo $CUDA_VISIBLE_DEVICES | wc -w)";
   ++x_depth;
-  const auto number =
-      is_command(value) && counts_gpus(value) ? std::optional<long>(counted_gpus(value)) : evaluate(value);
+  const auto number = evaluate(value);
   --x_depth;
   return number && *number > 0 ? std::optional(static_cast<unsigned>(*number)) : std::nullopt;
 }
@@ -273,6 +286,10 @@ std::optional<long> SizeEvaluator::evaluate(std::string_view text) const {
     const auto value = value_of(name);
     return value ? std::optional<long>(*value) : std::nullopt;
   };
+  if (is_command(text) && counts_gpus(text)) {
+    const auto count = counted_gpus(text);
+    return count > 0 ? std::optional<long>(count) : std::nullopt;
+  }
   if (text.starts_with("$((") && text.ends_with("))")) text = text.substr(3, text.size() - 5);
   if (text.starts_with("$(expr ") && text.ends_with(")")) text = text.substr(7, text.size() - 8);
   return Arithmetic(text, lookup).value();
@@ -287,6 +304,13 @@ CountOptionValue SizeEvaluator::read(const shell::Argument& word) const {
   const auto value = evaluate(text);
   return value && *value > 0 ? CountOptionValue{CountOptionValue::Kind::number, static_cast<unsigned>(*value)}
                              : CountOptionValue{CountOptionValue::Kind::unknown, 0};
+}
+
+unsigned included_gpus(const Link& agent) {
+  const auto value = agent.program == "deepspeed" ? agent.value("include").value_or("") : std::string();
+  const auto list = value.substr(value.find(':') + 1); // npos + 1 is 0
+  if (list.empty() || list.find_first_not_of("0123456789,") != std::string::npos) return 0;
+  return static_cast<unsigned>(1 + std::count(list.begin(), list.end(), ','));
 }
 
 LaunchLayout shape_of(const FoundLaunch& found, const SizeEvaluator& sizes) {
@@ -307,12 +331,8 @@ LaunchLayout shape_of(const FoundLaunch& found, const SizeEvaluator& sizes) {
     each = std::max(1U, agent ? 1U : sizes.gpus_per_node);
   shape.known_ranks = std::max({nodes.kind, per_node.kind, tasks.kind}) < CountOptionValue::Kind::unknown;
   const auto per_task = read_gpus(step, sizes, {"gpus-per-task"});
-  const auto of_step = read_gpus(step, sizes, {"gpus-per-node", "gres", "gpus"});
-  shape.gpus_per_node = sizes.gpus_per_node;
-  if (per_task.is_number())
-    shape.gpus_per_node = std::max(shape.gpus_per_node, per_task.value * each);
-  else if (shape.gpus_per_node == 0 && of_step.is_number())
-    shape.gpus_per_node = of_step.value;
+  shape.gpus_per_node = gpus_of_step(step, sizes, shape.nodes);
+  if (per_task.is_number()) shape.gpus_per_node = std::max(sizes.gpus_per_node, per_task.value * each);
   shape.ranks_per_node = each;
   shape.own_gpus = step && !agent && (shows_own(*step) || (sizes.own_gpus && !step->find("gpu-bind")));
   if (!agent) {

@@ -99,6 +99,7 @@ TEST_CASE("import rejects parallel programs and those that see other GPUs") {
        "port/launch"},
       {"python a.py > log --b", "port/launch"},
       {"srun -n1 --gpus=1 python a.py\nsrun -n4 python b.py", "port/gpus"},
+      {"deepspeed --include worker-0:0,1@worker-1:2 a.py", "port/launcher"},
   };
   for (const auto& row : rows) {
     CAPTURE(row.lines);
@@ -133,6 +134,8 @@ TEST_CASE("a launch does not read a loop's lines") {
   CHECK(has(script, "python x.py $a < /dev/null > $a.log\n"));
   CHECK(has(script, "python z.py $a < $b; done"));
   CHECK(has(script, "python y.py\n"));
+  CHECK(has(written(job(k_one, "f() { python x.py $1; }\nwhile read a; do f $a; done < list"), "narval"),
+            "python x.py $1 < /dev/null; }"));
   CHECK_FALSE(has(written(job(k_one, "while read a; do srun python x.py $a; done < list"), "narval"),
                   "$a < /dev/null"));
 }

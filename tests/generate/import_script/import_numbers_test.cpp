@@ -12,6 +12,20 @@ namespace {
 const std::string k_two_nodes = "--nodes=2 --ntasks-per-node=4 --gpus-per-node=4";
 } // namespace
 
+TEST_CASE("arguments that count GPUs or nodes keep their value") {
+  const std::string four = "--nodes=1 --gres=gpu:4";
+  CHECK(has(written(job(four, "python x.py --gpus $(nvidia-smi -L | wc -l)"), "lumi"), "x.py --gpus 4\n"));
+  CHECK(has(written(job(four, "python x.py --gpus $(nvidia-smi -L | wc -l)"), "narval"), "-L | wc -l)\n"));
+  const std::string agents = "--nodes=2 --ntasks-per-node=1 --gpus-per-node=4";
+  const auto script = written(job(agents, "N=${SLURM_NTASKS}\nsrun torchrun --nnodes=$SLURM_NTASKS "
+                                          "--nproc_per_node=4 x.py --nodes $SLURM_NPROCS --n $N"),
+                              "narval");
+  CHECK(has(script, "N=${SLURM_NNODES}\n"));
+  CHECK(has(script, "x.py --nodes $SLURM_NNODES --n $N\n"));
+  CHECK(
+      has(written(job(k_two_nodes, "srun python x.py --n $SLURM_NTASKS"), "narval"), "--n $SLURM_NTASKS\n"));
+}
+
 TEST_CASE("batch sizes computed from nodes and GPUs keep their value") {
   struct Row {
     std::string lines, kept;
