@@ -55,6 +55,11 @@ bool is_setting(const Argument& word) {
   return equals != std::string::npos && is_name(text.substr(0, equals));
 }
 
+/// Whether the word does not even show the name of a program after the prefix's operands.
+bool is_unknown(const Argument& word, std::size_t operands) {
+  return !word.known() && (operands > 0 || !names_program(word));
+}
+
 /// Whether the option makes the prefix show something and run no program: `command -v`, `taskset -p`.
 bool only_shows(const Prefix& prefix, const std::string& option) {
   if (prefix.name == "command") return option == "-v" || option == "-V";
@@ -68,7 +73,7 @@ std::optional<std::size_t> behind(const Prefix& prefix, const std::vector<Argume
   auto operands = prefix.operands;
   for (; at < words.size(); ++at) {
     if (prefix.name == "env" && is_setting(words[at])) break;
-    if (!words[at].known()) {
+    if (is_unknown(words[at], operands)) {
       if (options && is_option_of_unknown(words[at])) continue;
       if (operands == 0 || !is_operand_of_unknown(words[at])) return std::nullopt;
       --operands;

@@ -62,6 +62,7 @@ TEST_CASE("A command is read as the programs that start each other") {
       {"srun \"$E\"/bin/torchrun x.py", "srun > torchrun[x.py]"},
       {"srun $(pwd)/run.sh $E/$F", "srun > run.sh[$E/$F]"},
       {"env A=$B srun python x.py", "srun > python[x.py]"},
+      {"nohup $E/python x.py", "python[x.py]"},
       {"srun --bogus=1 python x.py", "srun{bogus=1} > python[x.py]"},
       {"srun --bogus python x.py", "srun{bogus}? > python[x.py]"},
       {"srun singularity_wrapper exec python x.py", "srun > singularity_wrapper > python[x.py]"},
