@@ -66,6 +66,8 @@ constexpr std::array<std::string_view, 37> k_planned_of_step = {"nodes",
                                                                 "extra-node-info",
                                                                 "map-by",
                                                                 "bind-to"};
+/// Options that name the directory of the programs.
+constexpr std::array<std::string_view, 4> k_directories = {"chdir", "wdir", "wd", "workdir"};
 /// True if an option of an agent sets its rendezvous or the number of its processes, or how it starts them.
 bool is_replaced(OptionMeaning meaning) {
   return meaning != OptionMeaning::none && meaning != OptionMeaning::config &&
@@ -130,12 +132,8 @@ private:
       else if (is_in(k_planned_of_step, option.name) ||
                (row && row->meaning_of(option.name) != OptionMeaning::none))
         util::add_once(planned, shown(option));
-      else if (!is_working_directory(option.name))
-        x_porting.warn(
-            option.place, "port/launcher",
-            fmt::format("{} option '{}' is removed: it cannot be converted for {}", step.program,
-                        shown(option), x_porting.to.id),
-            fmt::format("add --srun=OPTION to hpcml gen to pass an option to srun on {}", x_porting.to.id));
+      else
+        report_dropped(step, option);
     }
     if (!planned.empty())
       x_porting.note(step.place, "port/launcher",
@@ -148,6 +146,23 @@ private:
                                  "them may name the container image",
                                  step.program),
                      "add --srun=OPTION or --container IMAGE to hpcml gen to set them");
+  }
+
+  /// An option of a step that the new launch cannot have. The directory of the programs must not change.
+  void report_dropped(const Link& step, const GivenOption& option) {
+    if (is_in(k_directories, option.name))
+      return x_porting.error(
+          option.place, "port/launcher",
+          fmt::format("{} option '{}' cannot be kept: the launcher of {} starts programs in the "
+                      "directory of the job",
+                      step.program, shown(option), x_porting.to.id),
+          "use cd before the launch in the script");
+    if (is_working_directory(option.name)) return;
+    x_porting.warn(
+        option.place, "port/launcher",
+        fmt::format("{} option '{}' is removed: it cannot be converted for {}", step.program, shown(option),
+                    x_porting.to.id),
+        fmt::format("add --srun=OPTION to hpcml gen to pass an option to srun on {}", x_porting.to.id));
   }
 
   /// What a step's own option sets for its program becomes the job's: the new step is started otherwise.

@@ -343,6 +343,7 @@ private:
     else if (nodes != shape.nodes)
       note_spread(found, shape, nodes, new_gpus, counting);
     if (whole) report_idle(most, new_gpus);
+    warn_of_batch_programs(gpus, new_gpus);
     set_nodes(nodes);
     set_layout({nodes, on_node, new_gpus});
     x_job.gpus_per_node = number(new_gpus, "the number of GPUs");
@@ -350,6 +351,16 @@ private:
       x_job.gpus_per_task = number(each, "the number of tasks");
     else if (on_node != new_gpus)
       x_job.tasks_per_node = number(on_node, "the number of tasks");
+  }
+
+  void warn_of_batch_programs(unsigned before, unsigned now) {
+    if (now >= before) return;
+    for (const auto& [begin, length] : x_porting.batch_programs)
+      x_porting.warn({begin, length}, "port/gpus",
+                     fmt::format("'{}' runs in the batch script, on a node with {} instead of {} of them",
+                                 short_line(x_porting.text.substr(begin, length)), util::counted(now, "GPU"),
+                                 before),
+                     "check that the program works with fewer GPUs");
   }
 
   /// Jobs get whole nodes, which may have more GPUs than this one uses.

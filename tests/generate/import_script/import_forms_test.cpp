@@ -124,6 +124,15 @@ TEST_CASE("programs of the batch script see the job's GPUs") {
                               "lumi");
   for (const std::string line : {"python eval.py", "sh b.sh"})
     CHECK(has(script, "\nROCR_VISIBLE_DEVICES=0,1 " + line + "\n"));
+  CHECK(
+      reports(ported(job("-N 1 --ntasks=1 --gres=gpu:8", "torchrun --nproc_per_node=8 a.py\npython eval.py")),
+              "port/gpus", "on a node with 4 GPUs instead of 8"));
+}
+
+TEST_CASE("import rejects a directory that the launcher cannot use") {
+  const auto text = job("-N 2 --ntasks-per-node=1 --gres=gpu:1", "srun --chdir=/w python x.py");
+  CHECK(reports(ported(text, "vista"), "port/launcher", "option '--chdir' cannot be kept"));
+  CHECK(has(written(text, "narval"), "--chdir=/w"));
 }
 
 TEST_CASE("a launch does not read a loop's lines") {
