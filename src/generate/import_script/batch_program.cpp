@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "check/launch_facts.hpp"
+#include "core/launch_chain/unknown_arguments.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::import_script {
@@ -61,7 +62,7 @@ const shell::Argument* file_of(const Launch& launch) {
   return nullptr;
 }
 
-/// Whether the program's name is none of a tool's; `wandb agent` runs the programs of a sweep.
+/// Whether the program's name is none of a tool's; `wandb agent` and `xargs python` run programs.
 bool has_name_of_program(const Launch& launch) {
   static constexpr std::array<std::string_view, 20> k_others = {
       "clear", "deactivate", "let",        "mamba",  "micromamba", "mktemp", "popd",
@@ -69,6 +70,9 @@ bool has_name_of_program(const Launch& launch) {
       "ssh",   "sync",       "virtualenv", "wandb",  "xargs",      "yes"};
   const auto& link = launch.last();
   if (link.program == "wandb") return !link.operands.empty() && link.operands.front().text() == "agent";
+  if (link.program == "xargs")
+    return std::any_of(link.operands.begin(), link.operands.end(),
+                       [](const auto& word) { return launch_chain::is_run_by_python(word.text()); });
   return !check::is_utility(launch) && !check::is_shell(launch) &&
          !util::contains(k_others, std::string_view(link.program));
 }

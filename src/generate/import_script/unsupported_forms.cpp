@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <set>
 
+#include "core/launch_chain/unknown_arguments.hpp"
 #include "core/model/container_engine.hpp"
 #include "core/model/launcher.hpp"
 #include "core/shell/shell_names.hpp"
@@ -79,11 +80,12 @@ const check::GivenOption* node_rank_of(const FoundLaunch& found) {
   return agent ? agent->find(model::OptionMeaning::node_rank) : nullptr;
 }
 
-/// Whether the text starts steps, ranks or an image.
-bool starts_programs(const std::string& text) {
+/// Whether the text starts steps, ranks or an image; with `python`, or Python.
+bool starts_programs(const std::string& text, bool python) {
   const auto words = util::split(text, ' ');
-  return model::starts_launcher(text) || std::any_of(words.begin(), words.end(), [](const auto& word) {
-           return model::find_engine_program(util::base_name(word)) != nullptr;
+  return model::starts_launcher(text) || std::any_of(words.begin(), words.end(), [&](const auto& word) {
+           return model::find_engine_program(util::base_name(word)) != nullptr ||
+                  (python && launch_chain::is_python(word));
          });
 }
 
@@ -200,7 +202,7 @@ void refuse_eval(ImportState& porting, const shell::ScriptCommands& view,
       return found.begin >= begin && found.begin < end;
     });
     const bool is_output = text.starts_with("$(") || text.starts_with('`'); // of a tool that sets up a shell
-    if (imported || is_output || !starts_programs(text)) continue;
+    if (imported || is_output || !starts_programs(text, programs.empty())) continue;
     porting.error(command.place, "port/eval",
                   fmt::format("eval runs '{}', a text that the script composes: its launch cannot be "
                               "imported",

@@ -75,6 +75,8 @@ TEST_CASE("import finds a program in an unknown directory") {
   CHECK(has(written(job(k_one, "P=$HOME/e/bin/python\n$P x.py"), "narval"), "-- \\\n  $P x.py\n"));
   CHECK(has(written(job(k_one, "$WORK/run.sh a"), "narval"), "\n$WORK/run.sh a\n"));
   CHECK(has(written(job(k_one, "wandb agent a/b/c"), "narval"), "\nwandb agent a/b/c\n"));
+  CHECK(has(written(job(k_one, "cat l | xargs -n1 python x.py"), "narval"),
+            "\ncat l | xargs -n1 python x.py\n"));
 }
 
 TEST_CASE("import rejects parallel programs and those that see other GPUs") {
@@ -208,6 +210,7 @@ TEST_CASE("launches in a text for eval are rejected") {
     CHECK(reports(ported(job(k_one, "srun nvidia-smi\n" + line)), "port/eval", "eval runs '"));
   }
   CHECK(error_of(ported(job(k_one, "eval \"$(conda shell.bash hook)\"\npython x.py"))).empty());
+  CHECK(reports(ported(job(k_one, "C=\"python x.py\"\neval $C")), "port/eval", "eval runs 'python x.py'"));
 }
 
 TEST_CASE("a script without --output keeps Slurm's log name") {
