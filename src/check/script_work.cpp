@@ -29,20 +29,6 @@ const Launch* first_work(const LintContext& subject) {
   return found == subject.launches.end() ? nullptr : &*found;
 }
 
-bool stops_at_errors(const LintContext& subject, const shell::Command& command) {
-  if (shebang_line(subject.text).find(" -e") != std::string_view::npos) return true;
-  for (const auto& earlier : subject.listing.commands) {
-    if (&earlier == &command) return false;
-    if (earlier.name() != "set") continue;
-    for (const auto& word : earlier.arguments()) {
-      const auto text = word.text();
-      if (text == "errexit" || (text.size() > 1 && text[0] == '-' && text.find('e') != std::string::npos))
-        return true;
-    }
-  }
-  return false;
-}
-
 bool is_in_list(const LintContext& subject, const shell::Command& command) {
   const auto next = subject.text.find_first_not_of(" \t", command.place.offset + command.place.length);
   return next != std::string_view::npos && (subject.text[next] == '&' || subject.text[next] == '|');

@@ -14,8 +14,6 @@ bool is_program(const shell::Command& command, std::string_view name);
 bool does_work(const Launch& launch);
 /// The first launch that does the job's work; nothing where none does.
 const Launch* first_work(const LintContext& subject);
-/// True if the script stops when the command fails: after `set -e`.
-bool stops_at_errors(const LintContext& subject, const shell::Command& command);
 /// True if a list handles the exit code of the command: "cd run || exit 1".
 bool is_in_list(const LintContext& subject, const shell::Command& command);
 

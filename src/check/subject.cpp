@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/shell/shell_names.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
@@ -97,6 +98,13 @@ bool is_in_comment(std::string_view text, std::size_t offset) {
   const auto line = line_at(text, offset);
   const auto before = text.substr(line.offset, offset - line.offset);
   return util::trim(before).starts_with("#") || before.find(" #") != std::string_view::npos;
+}
+
+bool is_only_mention(std::string_view text, std::string_view name, std::size_t place) {
+  for (auto at = shell::find_name(text, name); at != std::string_view::npos;
+       at = shell::find_name(text, name, at + 1))
+    if (at != place && !is_in_comment(text, at)) return false;
+  return true;
 }
 
 std::size_t next_line(std::string_view text, std::size_t offset) {

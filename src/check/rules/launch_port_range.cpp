@@ -2,6 +2,7 @@
 // Random ports below 1024.
 #include <fmt/format.h>
 
+#include "check/job_shape.hpp"
 #include "check/rule.hpp"
 #include "check/script_work.hpp"
 #include "core/util/text.hpp"
@@ -33,19 +34,18 @@ void find_range(const LintContext& subject, const shell::Command& command, RuleM
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
-  const auto text = subject.text;
   for (const auto& command : subject.listing.commands)
     if (is_program(command, "shuf")) find_range(subject, command, hits);
-  if (text.find("RANDOM") == std::string_view::npos) return hits;
-  for (const std::string_view sign : {"PORT=$RANDOM", "PORT=${RANDOM}"})
-    for (auto at = text.find(sign); at != std::string_view::npos; at = text.find(sign, at + 1)) {
-      const auto end = at + sign.size();
-      const bool whole = end >= text.size() || text[end] == '\n' || text[end] == ' ' || text[end] == ';';
-      if (whole && !is_in_comment(text, at))
-        hits.add({{at, sign.size()},
-                  "$RANDOM may be below 1024, where only root may listen",
-                  "use PORT=$((20000 + RANDOM % 20000))"});
-    }
+  for (const auto& setting : subject.listing.settings) {
+    const auto& name = setting->name;
+    if (!(name.ends_with("PORT") || name.ends_with("port") || name.ends_with("Port")) ||
+        setting->value.words.size() != 1)
+      continue;
+    const auto* only = only_unknown_piece(setting->value.words[0]);
+    if (only && (only->text == "$RANDOM" || only->text == "${RANDOM}"))
+      hits.add({setting->set_at, "$RANDOM may be below 1024, where only root may listen",
+                fmt::format("use {}=$((20000 + RANDOM % 20000))", name)});
+  }
   return hits;
 }
 

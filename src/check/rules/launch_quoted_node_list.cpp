@@ -1,53 +1,52 @@
 // SPDX-License-Identifier: MIT
 // Arrays of nodes that have one element.
 #include <fmt/format.h>
+#include <set>
+#include <tuple>
 
+#include "check/job_shape.hpp"
 #include "check/rule.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_quoted_node_list {
 
-/// The name that is assigned directly before the place: of "nodes=$(…" at "=" "nodes".
-std::string_view name_before(std::string_view text, std::size_t equals) {
-  auto begin = equals;
-  while (begin > 0 && util::is_name_char(text[begin - 1])) --begin;
-  return text.substr(begin, equals - begin);
+/// The variable of which the word is the value and nothing more: "nodes" of "$nodes".
+std::string_view variable_of(const shell::Argument& word) {
+  const auto* only = only_unknown_piece(word);
+  const std::string_view text = only ? std::string_view(only->text) : std::string_view();
+  const auto begin = text.starts_with("${") ? 2U : 1U;
+  return text.size() > 2 ? text.substr(begin, text.size() - (begin == 2 ? 3 : 1)) : std::string_view();
 }
 
-/// Reports `NAME=("…")` with the text in the quotes, whose words are meant to be elements.
-void find_array(const LintContext& subject, const std::string& quoted, RuleMatches& hits) {
-  const auto text = subject.text;
-  for (auto at = text.find(quoted); at != std::string_view::npos; at = text.find(quoted, at + 1)) {
-    const auto name = name_before(text, at);
-    if (name.empty() || is_in_comment(text, at) ||
-        text.find("${" + std::string(name) + "[", at) == std::string_view::npos)
-      continue;
-    const auto first = at + 2; // the quote
-    const auto last = at + quoted.size() - 2;
-    hits.add({{at - name.size(), name.size() + quoted.size()},
-              fmt::format("{} has one element with the names of all nodes: the quotes keep them in one word",
-                          name),
-              "remove the quotes",
-              {{first, 1, ""}, {last, 1, ""}}});
-  }
+/// The edits that remove the quotes around the word.
+std::vector<Edit> remove_quotes(std::string_view text, diag::TextRange place) {
+  const auto last = place.offset + place.length - 1;
+  if (place.length < 2 || last >= text.size() || text[place.offset] != '"' || text[last] != '"') return {};
+  return {{place.offset, 1, ""}, {last, 1, ""}};
 }
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
-  const auto text = subject.text;
-  for (auto at = text.find("$(scontrol show hostname"); at != std::string_view::npos;
-       at = text.find("$(scontrol show hostname", at + 1)) {
-    if (at < 2 || text.find("=(\"$") == std::string_view::npos) continue;
-    const bool quoted = text[at - 1] == '"';
-    const auto equals = at - (quoted ? 2 : 1);
-    const auto line = line_at(text, at);
-    const auto rest = text.substr(at, line.offset + line.length - at);
-    if (text[equals] != '=' || rest.find('|') != std::string_view::npos) continue;
-    const std::string name(name_before(text, equals));
-    if (name.empty()) continue;
-    find_array(subject, "=(\"$" + name + "\")", hits);
-    find_array(subject, "=(\"${" + name + "}\")", hits);
+  if (subject.text.find("scontrol show hostname") == std::string_view::npos) return hits;
+  std::set<std::string_view> lists; // variables with the names of all nodes
+  for (const auto& setting : subject.listing.settings) {
+    const auto& [name, value] = std::tie(setting->name, setting->value);
+    if (value.words.size() != 1) continue;
+    const auto& word = value.words[0];
+    if (value.kind == shell::Value::Kind::scalar) {
+      const auto* only = only_unknown_piece(word);
+      const bool is_list = only && only->text.starts_with("$(scontrol show hostname") &&
+                           only->text.find('|') == std::string::npos;
+      if (is_list)
+        lists.insert(name);
+      else
+        lists.erase(name);
+    } else if (!word.many && lists.contains(variable_of(word)) &&
+               subject.text.find("${" + name + "[", setting->set_at.offset) != std::string_view::npos)
+      hits.add({setting->set_at,
+                fmt::format(
+                    "{} has one element with the names of all nodes: the quotes keep them in one word", name),
+                "remove the quotes", remove_quotes(subject.text, word.place)});
   }
   return hits;
 }

@@ -30,7 +30,7 @@ RuleMatches find(const LintContext& subject) {
     if (!cd || command.context.uncalled || !removes_everything(command)) continue;
     // After "cd … &&" or "cd … || exit" it is safe.
     const auto end = cd->place.offset + cd->place.length;
-    if (is_in_list(subject, *cd) || stops_at_errors(subject, *cd)) continue;
+    if (is_in_list(subject, *cd) || cd->context.errexit) continue;
     hits.push_back({cd->place,
                     "if this cd fails, the rm below deletes the directory that the job was submitted from",
                     "use: cd … || exit 1",

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Variables for one directory that get a list.
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
+#include <tuple>
 
 #include "check/rule.hpp"
 #include "core/util/text.hpp"
@@ -10,24 +12,18 @@ namespace hpcml::check {
 namespace safety_home_list {
 
 RuleMatches find(const LintContext& subject) {
+  static constexpr std::array<std::string_view, 8> k_names = {
+      "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDNN_HOME", "JAVA_HOME", "MPI_HOME", "NCCL_HOME", "ROCM_PATH"};
   RuleMatches hits;
-  const auto text = subject.text;
-  for (const std::string_view name : {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDNN_HOME", "NCCL_HOME",
-                                      "JAVA_HOME", "ROCM_PATH", "MPI_HOME"}) {
-    if (!std::binary_search(subject.names.begin(), subject.names.end(), name)) continue;
-    const auto sign = std::string(name) + "=";
-    for (auto at = text.find(sign); at != std::string_view::npos; at = text.find(sign, at + 1)) {
-      const auto end = std::min(text.find_first_of(" \t\n;#", at), text.size());
-      const auto value = text.substr(at + sign.size(), end - at - sign.size());
-      const bool own = value.find(":$" + std::string(name)) != std::string_view::npos ||
-                       value.find(":${" + std::string(name)) != std::string_view::npos ||
-                       value.find("$" + std::string(name) + ":") != std::string_view::npos ||
-                       value.find("${" + std::string(name) + "}:") != std::string_view::npos;
-      if (own && (at == 0 || !util::is_name_char(text[at - 1])) && !is_in_comment(text, at))
-        hits.add({{at, end - at},
-                  fmt::format("{} names one directory, but this is a list with ':'", name),
-                  fmt::format("set {} to one directory", name)});
-    }
+  for (const auto& setting : subject.listing.settings) {
+    const auto& [name, value] = std::tie(setting->name, setting->value);
+    if (!util::contains(k_names, std::string_view(name)) || value.words.size() != 1) continue;
+    const auto& pieces = value.words[0].pieces;
+    if (std::any_of(pieces.begin(), pieces.end(), [](const auto& piece) {
+          return piece.known && piece.text.find(':') != std::string::npos;
+        }))
+      hits.add({setting->set_at, fmt::format("{} names one directory, but this is a list with ':'", name),
+                fmt::format("set {} to one directory", name)});
   }
   return hits;
 }

@@ -42,7 +42,7 @@ RuleMatches find(const LintContext& subject) {
     const bool step = launch.chain.front().program == "srun";
     return {{command.place,
              fmt::format("the pipeline hides whether this {} failed", step ? "step" : "program"),
-             fmt::format("add set -{} pipefail above{}", stops_at_errors(subject, command) ? "o" : "eo",
+             fmt::format("add set -{} pipefail above{}", context.errexit ? "o" : "eo",
                          step ? ", or use srun --output" : "")}};
   }
   return {};

@@ -57,7 +57,7 @@ bool is_certain(const shell::Command& command) {
 
 /// True if a failure of the command has no effect on the work after it: the script stops, or tests for it.
 bool is_harmless(const LintContext& subject, const shell::Command& command, const shell::Argument& path) {
-  if (is_in_list(subject, command) || stops_at_errors(subject, command) || is_mentioned_above(subject, path))
+  if (is_in_list(subject, command) || command.context.errexit || is_mentioned_above(subject, path))
     return true;
   return std::none_of(subject.launches.begin(), subject.launches.end(), [&](const Launch& launch) {
     return (does_work(launch) || writes_files(launch)) && launch.command->place.offset > command.place.offset;

@@ -77,8 +77,7 @@ RuleMatches find_in_job(const LintContext& subject) {
       std::none_of(install, subject.launches.end(),
                    [](const auto& launch) { return does_work(launch) && !launch.container(); }))
     return {};
-  const bool unchecked =
-      !stops_at_errors(subject, *install->command) && !is_in_list(subject, *install->command);
+  const bool unchecked = !install->command->context.errexit && !is_in_list(subject, *install->command);
   return {{install->command->place,
            fmt::format("each job changes an environment that other jobs may use at the same time{}",
                        unchecked ? ", and starts its program even if this fails" : ""),

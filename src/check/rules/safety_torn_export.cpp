@@ -13,29 +13,44 @@ namespace safety_torn_export {
 
 /// True if programs read the variable from their environment, and no login environment usually has it.
 bool is_setting(std::string_view name) {
-  static constexpr std::array<std::string_view, 5> k_beginnings = {"GLOO_", "MIOPEN_", "NCCL_", "RCCL_",
-                                                                   "UCX_"};
-  static constexpr std::array<std::string_view, 21> k_names = {
+  static constexpr std::array<std::string_view, 6> k_beginnings = {"GLOO_", "MIOPEN_",     "NCCL_",
+                                                                   "RCCL_", "TORCH_NCCL_", "UCX_"};
+  static constexpr std::array<std::string_view, 36> k_names = {
       "CUBLAS_WORKSPACE_CONFIG",
+      "CUDA_DEVICE_MAX_CONNECTIONS",
+      "CUDA_DEVICE_ORDER",
       "CUDA_LAUNCH_BLOCKING",
       "HF_DATASETS_OFFLINE",
       "HF_HUB_OFFLINE",
       "HYDRA_FULL_ERROR",
+      "JAX_PLATFORMS",
+      "JAX_PLATFORM_NAME",
+      "KERAS_BACKEND",
       "MASTER_ADDR",
       "MASTER_PORT",
       "MKL_NUM_THREADS",
+      "NUMEXPR_NUM_THREADS",
       "OMP_NUM_THREADS",
       "OPENBLAS_NUM_THREADS",
+      "PYTHONHASHSEED",
+      "PYTHONNOUSERSITE",
       "PYTHONUNBUFFERED",
       "PYTORCH_CUDA_ALLOC_CONF",
       "TF_CPP_MIN_LOG_LEVEL",
+      "TF_ENABLE_ONEDNN_OPTS",
+      "TF_FORCE_GPU_ALLOW_GROWTH",
       "TOKENIZERS_PARALLELISM",
+      "TORCHINDUCTOR_CACHE_DIR",
+      "TORCH_CUDA_ARCH_LIST",
       "TORCH_DISTRIBUTED_DEBUG",
       "TRANSFORMERS_OFFLINE",
+      "TRITON_CACHE_DIR",
       "WANDB_DISABLED",
       "WANDB_MODE",
+      "WANDB_PROJECT",
       "WANDB_SILENT",
       "XLA_FLAGS",
+      "XLA_PYTHON_CLIENT_MEM_FRACTION",
       "XLA_PYTHON_CLIENT_PREALLOCATE",
   };
   return std::binary_search(k_names.begin(), k_names.end(), name) ||
@@ -43,74 +58,21 @@ bool is_setting(std::string_view name) {
                      [&](auto beginning) { return name.starts_with(beginning); });
 }
 
-/// True if the text is one $(…) or $((…)).
-bool is_substitution(std::string_view text) {
-  text = util::trim(text);
-  if (!text.starts_with("$(") || !text.ends_with(')')) return false;
-  int depth = 0;
-  for (std::size_t i = 1; i < text.size(); ++i) {
-    if (text[i] == '(') ++depth;
-    if (text[i] == ')' && --depth == 0) return i + 1 == text.size();
-  }
-  return false;
-}
-
-/// True if the text is one word of the shell, which a comment may follow.
-bool is_one_word(std::string_view text) {
-  if (text.empty()) return false;
-  if (is_substitution(text)) return true;
-  const char quote = text[0] == '"' || text[0] == '\'' ? text[0] : ' ';
-  const auto end = text.find(quote, 1);
-  if (quote == ' ') {
-    const auto word = text.substr(0, end);
-    if (word.find_first_of("`(;|&<>\\") != std::string_view::npos) return false;
-  } else if (end == std::string_view::npos) {
-    return false;
-  }
-  const auto rest = end == std::string_view::npos ? std::string_view() : util::trim(text.substr(end + 1));
-  return rest.empty() || rest[0] == '#';
-}
-
-/// True if the script has the name at this place only, comments aside.
-bool is_only_mention(std::string_view text, std::string_view name, std::size_t place) {
-  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    const auto end = at + name.size();
-    const bool whole = (at == 0 || !util::is_name_char(text[at - 1])) &&
-                       (end == text.size() || !util::is_name_char(text[end]));
-    if (at == place || !whole) continue;
-    const auto line = line_at(text, at);
-    if (!util::trim(text.substr(line.offset, line.length)).starts_with("#")) return false;
-  }
-  return true;
-}
-
-/// Reports settings of programs that the script assigns on a separate line and neither exports nor reads.
+/// Reports settings of programs that the script assigns and neither exports nor reads.
 void find_unexported(const LintContext& subject, RuleMatches& hits) {
   const auto text = subject.text;
-  if (std::none_of(subject.names.begin(), subject.names.end(), is_setting)) return; // most scripts
-  if (!is_shell_script(text) || text.find("set -a") != std::string_view::npos ||
-      text.find("allexport") != std::string_view::npos)
-    return;
-  std::string_view written;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto line = line_at(text, at);
-    // A line after a backslash belongs to a command; one after a lone export is reported with that.
-    const bool is_continuation = written.ends_with("\\") || util::trim(written) == "export";
-    written = text.substr(line.offset, line.length);
-    at = next_line(text, at);
-    const auto first = written.find_first_not_of(" \t");
-    const auto equals = written.find('=');
-    if (is_continuation || equals == std::string_view::npos || first > equals ||
-        subject.is_in_text(line.offset))
+  for (const auto& setting : subject.listing.settings) {
+    if (setting->name[0] < 'A' || setting->name[0] > 'Z') continue; // most
+    const auto at = setting->set_at.offset;
+    if (setting->exported || !is_setting(setting->name) || !is_only_mention(text, setting->name, at))
       continue;
-    const auto name = written.substr(first, equals - first);
-    const auto place = line.offset + first;
-    if (!is_setting(name) || !is_one_word(written.substr(equals + 1)) || !is_only_mention(text, name, place))
-      continue;
-    hits.add({{place, equals - first},
-              fmt::format("{} is not exported, so no program gets it", name),
-              fmt::format("use export {}=…", name),
-              {{place, 0, "export "}},
+    const auto before = text.substr(0, at);
+    if (util::trim(before).ends_with("export")) continue; // reported with that
+    const bool begins_line = util::trim(before.substr(before.rfind('\n') + 1)).empty();
+    hits.add({{at, setting->name.size()},
+              fmt::format("{} is not exported, so no program gets it", setting->name),
+              fmt::format("use export {}=…", setting->name),
+              begins_line ? std::vector<Edit>{{at, 0, "export "}} : std::vector<Edit>(),
               diag::Severity::note});
   }
 }

@@ -59,7 +59,8 @@ public:
       const bool named = head.size() > 1 && head[0] == '-' && head != "--";
       if (!word().many || named) return head.size() > 1 && head[0] == '-';
       // A path after something unknown, `pwd`/train.py, is an operand anyway.
-      if (word().text().find('/', word().unknown().size()) != std::string::npos || x_at == program)
+      if (word().text().find('/', word().unknown().size()) != std::string::npos || x_at == program ||
+          word().program())
         return false;
       x_link.complete = false;
     }

@@ -40,7 +40,7 @@ bool is_python(std::string_view program) {
 bool is_run_by_python(std::string_view program) { return is_python(program) || program.ends_with(".py"); }
 
 std::string program_name(const Argument& word) {
-  const auto name = util::base_name(word.text());
+  const auto name = util::base_name(word.program().value_or(word.text()));
   if (is_python(name)) return "python";
   const auto known = usual_name(name);
   return known.empty() ? name : std::string(known);

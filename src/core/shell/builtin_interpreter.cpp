@@ -181,10 +181,15 @@ void BuiltinInterpreter::run_set(const Command& command) {
       x_state.positional = std::vector<Argument>(first, arguments.end());
       return;
     }
-    if (text.find('f') != std::string::npos) x_state.no_glob = text[0] == '-';
-    if (text.find('a') != std::string::npos) x_state.export_all = text[0] == '-';
-    if (text.back() == 'o' && ++i < arguments.size() && arguments[i].text() == "allexport")
-      x_state.export_all = text[0] == '-';
+    const auto long_name =
+        text.back() == 'o' && i + 1 < arguments.size() ? arguments[++i].text() : std::string();
+    const auto apply = [&](char letter, std::string_view name, bool& value) {
+      if (text.find(letter) != std::string::npos || long_name == name) value = text[0] == '-';
+    };
+    apply('f', "noglob", x_state.no_glob);
+    apply('a', "allexport", x_state.export_all);
+    apply('e', "errexit", x_state.errexit);
+    if (long_name == "pipefail") x_state.pipefail = text[0] == '-';
   }
 }
 

@@ -57,7 +57,7 @@ bool is_setting(const Argument& word) {
 
 /// Whether the word does not even show the name of a program after the prefix's operands.
 bool is_unknown(const Argument& word, std::size_t operands) {
-  return !word.known() && (operands > 0 || !names_program(word));
+  return !word.known() && (operands > 0 || !word.program());
 }
 
 /// Whether the option makes the prefix show something and run no program: `command -v`, `taskset -p`.
@@ -103,17 +103,11 @@ const Prefix* find_prefix(const std::string& name) {
 
 } // namespace
 
-bool names_program(const Argument& word) {
-  if (word.known()) return true;
-  const auto& last = word.pieces.back();
-  const auto slash = last.text.rfind('/');
-  return last.known && slash != std::string::npos && slash + 1 < last.text.size();
-}
-
 std::optional<std::size_t> skip_prefixes(const std::vector<Argument>& words, std::size_t at) {
   while (at < words.size()) {
-    if (!names_program(words[at])) return std::nullopt;
-    const auto name = util::base_name(words[at].text());
+    const auto path = words[at].program();
+    if (!path) return std::nullopt;
+    const auto name = util::base_name(*path);
     const auto* prefix = find_prefix(name);
     if (!prefix) return at;
     const auto next = behind(*prefix, words, at + 1);
@@ -128,9 +122,9 @@ std::optional<std::size_t> skip_prefixes(const std::vector<Argument>& words, std
 std::optional<std::string> Command::name() const {
   if (!program) return std::nullopt;
   const auto& word = words[*program];
-  if (word.pieces.size() == 1)
+  if (word.pieces.size() == 1 && word.pieces[0].known)
     return util::base_name(word.pieces[0].text); // many ask: without a copy of the path
-  return util::base_name(word.text());
+  return util::base_name(word.program().value_or(word.text()));
 }
 
 std::span<const Argument> Command::arguments() const {
@@ -188,8 +182,9 @@ std::vector<Value> CommandInterpreter::add_declared(const SyntaxNode& node, Comm
 void CommandInterpreter::find_program(Command& command) const {
   std::size_t at = 0;
   while (at < command.words.size()) {
-    if (!names_program(command.words[at])) return;
-    const auto name = util::base_name(command.words[at].text());
+    const auto path = command.words[at].program();
+    if (!path) return;
+    const auto name = util::base_name(*path);
     const auto* prefix = find_prefix(name);
     const bool shadowed = prefix && x_state.functions->count(name) > 0;
     // Without a program after it the prefix is the program.
@@ -225,6 +220,8 @@ std::size_t CommandInterpreter::record(Command& command) {
   use_budget(256);
   command.exports = x_state.snapshot();
   command.context = x_context;
+  command.context.errexit = x_state.errexit;
+  command.context.pipefail = x_state.pipefail;
   command.context.unreached = command.context.unreached || x_state.ended != ExitScope::nothing;
   command.context.guarded = command.context.guarded || x_state.guarded != ExitScope::nothing;
   command.parent = x_parent;

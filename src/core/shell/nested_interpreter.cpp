@@ -218,6 +218,7 @@ bool NestedInterpreter::walk_shell(const Command& command, std::size_t index, st
 /// What a new shell knows: the exported variables and functions.
 void NestedInterpreter::enter_process(const Command& command, bool direct, std::vector<Argument> positional) {
   ShellState inner;
+  inner.keeps_beginnings = x_state.keeps_beginnings;
   inner.changes = x_state.changes + (direct ? 0 : 1); // the program in between may change the environment
   for (const auto& [name, variable] : *x_state.variables) {
     if (variable->value.kind == Value::Kind::unset && !variable->exported) {

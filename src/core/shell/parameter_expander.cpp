@@ -47,6 +47,21 @@ bool is_positional(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), is_digit);
 }
 
+/// True for an array of which the number of elements is known.
+bool is_known_list(const Value& value) {
+  return value.kind == Value::Kind::array &&
+         std::none_of(value.words.begin(), value.words.end(), [](const Argument& word) { return word.many; });
+}
+
+/// The default of "${NAME:-text}" if it is plain text; nothing for others.
+FallbackText default_text(const ParameterExpansion& parameter) {
+  const auto& parts = parameter.operand.parts;
+  const bool is_default = parameter.op.ends_with('-') || parameter.op.ends_with('=');
+  return is_default && parts.size() == 1 && parts[0].kind == WordPart::Kind::literal
+             ? std::make_shared<const std::string>(parts[0].text)
+             : nullptr;
+}
+
 } // namespace
 
 bool ParameterExpander::is_stale(std::string_view name) const {
@@ -104,7 +119,7 @@ void ParameterExpander::expand_parameter(const WordPart& part, Fields& fields) {
   if (plain && value) {
     // A value that is nothing but one unknown thing is known by its variable's name.
     if (value->pieces.size() == 1 && !value->pieces[0].known)
-      return add_unknown(fields, part.text, part.place, !part.quoted);
+      return add_unknown(fields, part.text, part.place, !part.quoted, value->pieces[0].fallback);
     return add_argument(fields, *value, part.place, part.quoted, value->caveat);
   }
   if (parameter.prefix == '#' && parameter.op.empty() && !indirect && value && value->known()) {
@@ -113,7 +128,25 @@ void ParameterExpander::expand_parameter(const WordPart& part, Fields& fields) {
         std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
     if (ascii) return add_known(fields, std::to_string(text.size()), part.place, part.quoted);
   }
+  note_element(parameter, part.place);
   add_unknown(fields, part.text, part.place, !part.quoted);
+}
+
+/// Notes that an element is read whose index is not known.
+void ParameterExpander::note_element(const ParameterExpansion& parameter, TextRange place) {
+  if (parameter.subscript.empty() || x_quiet > 0 || !x_context.script.empty() || x_context.condition ||
+      x_context.uncalled)
+    return;
+  const auto* array = x_state.find(parameter.name);
+  if (!array || array->attributes || !is_known_list(array->value)) return;
+  auto index = parameter.subscript;
+  const auto begin = index.find_first_not_of("${");
+  const auto end = index.find_last_not_of('}');
+  if (begin != std::string::npos && end != std::string::npos)
+    if (const auto* variable = x_state.find(std::string_view(index).substr(begin, end + 1 - begin));
+        variable && variable->value.kind == Value::Kind::scalar)
+      index = variable->value.words[0].text();
+  x_listing.elements.push_back({parameter.name, std::move(index), array->value.words.size(), place});
 }
 
 /// `$@`, `$*`, `${a[@]}`, `${a[*]}`, `$#`, `${#a[@]}`: true if it was one of them.
@@ -194,7 +227,7 @@ void ParameterExpander::expand_default(const WordPart& part, Fields& fields,
     // The operand's commands may run; what they and `:=` change is not known.
     on_both_paths([&] { expand_single(parameter.operand); });
     if (kind == '=') x_state.forget(parameter.name, part.place);
-    return add_unknown(fields, part.text, part.place, !part.quoted);
+    return add_unknown(fields, part.text, part.place, !part.quoted, default_text(parameter));
   }
   const bool missing = known_unset || (colon && !filled);
   if (kind == '+' && missing) {

@@ -21,6 +21,7 @@ private:
   void expand_words(const std::vector<Argument>& words, const WordPart& part, Fields& fields, bool caveat);
   void expand_default(const WordPart& part, Fields& fields, const std::optional<Argument>& value,
                       bool known_unset);
+  void note_element(const ParameterExpansion& parameter, TextRange place);
   std::optional<Argument> scalar_of(const ParameterExpansion& parameter, bool& known_unset) const;
 };
 

@@ -25,6 +25,8 @@ struct CommandContext {
   bool uncalled = false;     ///< in a function that nothing visible calls
   bool unreached = false;    ///< after an exit, exec, return or break
   bool guarded = false;      ///< after an exit, return or break that a condition decides: may not run
+  bool errexit = false;      ///< the script stops if a command fails: `set -e`
+  bool pipefail = false;     ///< a pipeline fails if one of its commands does
   bool inexact = false;      ///< part of the text around it is not known and was taken for plain words
   std::string function;      ///< the innermost function, or empty
   std::string script; ///< "bash -c", "here-document", "eval", the name of a file written before; empty: the
@@ -64,8 +66,13 @@ struct Command {
   std::span<const Argument> arguments() const;
 };
 
-/// Whether the word shows the name of a program, if not its directory: "python", "$HOME/env/bin/python".
-bool names_program(const Argument& word);
+/// An element of a known array whose index is not known: "${names[$i]}".
+struct ElementReading {
+  std::string array;
+  std::string index;     ///< as written; of a variable what it was set to: "SLURM_ARRAY_TASK_ID - 1"
+  std::size_t count = 0; ///< of the array's elements
+  TextRange place;
+};
 
 /// The first word from words[at] on that is none of the programs that only run another one (`env`, `time`,
 /// `numactl` …), their options and settings; nothing where that cannot be seen.
@@ -74,12 +81,18 @@ std::optional<std::size_t> skip_prefixes(const std::vector<Argument>& words, std
 /// All commands of a script in the order of the text.
 struct ScriptCommands {
   std::vector<Command> commands;
-  std::vector<UnparsedText> unread; ///< also in texts within the text
-  bool complete = true;             ///< false: too long or too deep, the rest is not in here
+  std::vector<VariableRef> settings;    ///< each assignment of the script itself, with what is set by it
+  std::vector<ElementReading> elements; ///< that the script itself reads under no condition
+  std::vector<UnparsedText> unread;     ///< also in texts within the text
+  bool complete = true;                 ///< false: too long or too deep, the rest is not in here
 };
 
 /// Follows the script from its first to its last line without running anything. What is known is what bash
 /// would see as long as no command fails in an unforeseen way.
-ScriptCommands list_commands(const Script& script);
+///
+/// `keeps_beginnings`: if a condition only adds words to a variable, `CMD="$CMD --resume"`, its first words
+/// are known afterwards and an unknown number of words follows. The words are then not those of the script's
+/// text.
+ScriptCommands list_commands(const Script& script, bool keeps_beginnings = false);
 
 } // namespace hpcml::shell

@@ -10,11 +10,12 @@ const Variable* ShellState::find(std::string_view name) const {
   return found == variables->end() ? nullptr : found->second.get();
 }
 
-void ShellState::set(Variable variable) {
+const VariableRef& ShellState::set(Variable variable) {
   variable.changes = changes;
   auto& slot = variables.edit()[variable.name];
   if (variable.exported || (slot && slot->exported)) exports.reset();
   slot = std::make_shared<const Variable>(std::move(variable));
+  return slot;
 }
 
 void ShellState::forget(const std::string& name, TextRange where, bool array) {
@@ -44,9 +45,13 @@ void ShellState::obscure_all() {
   for (auto& [name, slot] : variables.edit()) {
     if (slot->readonly || !is_known(slot->value)) continue;
     Variable variable = *slot;
-    variable.value = slot->value.kind == Value::Kind::scalar
-                         ? scalar_value(unknown_argument("$" + name, slot->value.words[0].place, false))
-                         : Value();
+    variable.value = {};
+    if (slot->value.kind == Value::Kind::scalar) {
+      const auto& old = slot->value.words[0];
+      variable.value = scalar_value(unknown_argument("$" + name, old.place, false));
+      if (old.known())
+        variable.value.words[0].pieces[0].fallback = std::make_shared<const std::string>(old.text());
+    }
     slot = std::make_shared<const Variable>(std::move(variable));
   }
   exports.reset();
@@ -64,13 +69,59 @@ std::shared_ptr<const Exports> ShellState::snapshot() {
 
 namespace {
 
+/// The words that both lists begin with if one of them only has more; nothing if that is not so.
+template <typename List, typename Same> const List* common_list(const List& a, const List& b, Same is_same) {
+  const auto& first = a.size() <= b.size() ? a : b;
+  const auto& second = a.size() <= b.size() ? b : a;
+  return std::equal(first.begin(), first.end(), second.begin(), is_same) ? &first : nullptr;
+}
+
+/// As common_beginning, of two arrays.
+Value common_words(const Variable& a, const Variable& b) {
+  const auto* words = common_list(a.value.words, b.value.words,
+                                  [](const Argument& x, const Argument& y) { return same(x, y); });
+  if (!words) return {};
+  Value value{Value::Kind::array, *words};
+  const auto rest = "${" + a.name + "[@]}";
+  if (words->empty() || words->back().unknown() != rest)
+    value.words.push_back(unknown_argument(rest, a.set_at, true));
+  return value;
+}
+
+/// As common_beginning, of two texts.
+Value common_text(const Variable& a, const Variable& b) {
+  const auto& first = a.value.words[0].pieces;
+  const auto& second = b.value.words[0].pieces;
+  const auto* pieces = common_list(first, second, [](const ArgumentPiece& x, const ArgumentPiece& y) {
+    return x.known == y.known && x.text == y.text;
+  });
+  if (!pieces || pieces->empty() || !pieces->front().known) return {};
+  auto value = pieces == &first ? a.value : b.value;
+  const auto rest = "$" + a.name;
+  if (!pieces->back().known && pieces->back().text == rest) return value;
+  const auto& longer = pieces == &first ? second : first;
+  if (pieces->size() == longer.size() || !longer[pieces->size()].text.starts_with(' ')) return {};
+  auto& kept = value.words[0].pieces;
+  kept.push_back({true, " ", a.set_at});
+  kept.push_back({false, rest, a.set_at});
+  return value;
+}
+
+/// What a variable holds if one path only added words at the end; unknown if that is not so. The words that
+/// may follow are one unknown word.
+Value common_beginning(const VariableRef& a, const VariableRef& b, bool keeps_beginnings) {
+  if (!keeps_beginnings || !a || !b || a->value.kind != b->value.kind) return {};
+  if (a->value.kind == Value::Kind::array) return common_words(*a, *b);
+  return a->value.kind == Value::Kind::scalar ? common_text(*a, *b) : Value();
+}
+
 /// One variable on two paths; a null pointer is what came from outside.
-VariableRef joined(const VariableRef& a, const VariableRef& b) {
+VariableRef joined(const VariableRef& a, const VariableRef& b, bool keeps_beginnings) {
   if (a == b) return a;
   const auto& base = a ? a : b;
   Variable variable = *base;
   const bool same_value = a && b && same(a->value, b->value);
-  if (!same_value) variable.value = {};
+  if (!same_value) variable.value = common_beginning(a, b, keeps_beginnings);
   const bool first = a && a->exported, second = b && b->exported;
   variable.exported = first || second;
   variable.on_all_paths = first == second && (!a || a->on_all_paths) && (!b || b->on_all_paths);
@@ -86,10 +137,12 @@ void join_variables(ShellState& state, const ShellState& branch) {
   auto& variables = state.variables.edit();
   for (auto& [name, variable] : variables) {
     const auto found = branch.variables->find(name);
-    variable = joined(variable, found == branch.variables->end() ? nullptr : found->second);
+    variable =
+        joined(variable, found == branch.variables->end() ? nullptr : found->second, state.keeps_beginnings);
   }
   for (const auto& [name, variable] : *branch.variables)
-    if (variables.find(name) == variables.end()) variables[name] = joined(variable, nullptr);
+    if (variables.find(name) == variables.end())
+      variables[name] = joined(variable, nullptr, state.keeps_beginnings);
 }
 
 /// Functions or files of two paths: what is not the same on both may be or not.
@@ -103,6 +156,13 @@ void join_maps(CopyOnWrite<Map>& map, const CopyOnWrite<Map>& branch, Same is_sa
   }
   for (const auto& [name, value] : *branch)
     if (const auto [added, is_new] = all.emplace(name, value); is_new) added->second.on_all_paths = false;
+}
+
+void join_options(ShellState& state, const ShellState& branch) {
+  state.no_glob = state.no_glob && branch.no_glob;
+  state.export_all = state.export_all && branch.export_all;
+  state.errexit = state.errexit && branch.errexit;
+  state.pipefail = state.pipefail && branch.pipefail;
 }
 
 } // namespace
@@ -139,8 +199,7 @@ void join(ShellState& state, const ShellState& branch) {
       !std::equal(state.positional->begin(), state.positional->end(), branch.positional->begin(),
                   branch.positional->end(), equal))
     state.positional.reset();
-  state.no_glob = state.no_glob && branch.no_glob;
-  state.export_all = state.export_all && branch.export_all;
+  join_options(state, branch);
   state.changes = std::max(state.changes, branch.changes);
   state.exports.reset();
 }

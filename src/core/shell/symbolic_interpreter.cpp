@@ -23,6 +23,17 @@ bool always_succeeds(const SyntaxNode& node) {
   return !node.assignments.empty();
 }
 
+/// True if the first line runs the shell with -e: "#!/bin/bash -e".
+bool is_run_with_errexit(std::string_view text) {
+  if (!text.starts_with("#!")) return false;
+  const auto line = text.substr(0, text.find('\n'));
+  for (auto at = line.find(" -"); at != std::string_view::npos; at = line.find(" -", at + 1)) {
+    const auto option = line.substr(at + 2, line.find(' ', at + 2) - (at + 2));
+    if (!option.starts_with('-') && option.find('e') != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 /// `*)` in a case.
 bool takes_anything(const SyntaxNode& arm) {
   return std::any_of(arm.words.begin(), arm.words.end(), [](const Word& word) {
@@ -32,20 +43,24 @@ bool takes_anything(const SyntaxNode& arm) {
 
 } // namespace
 
-ScriptCommands list_commands(const Script& script) {
+ScriptCommands list_commands(const Script& script, bool keeps_beginnings) {
   ScriptCommands listing;
   listing.commands.reserve(script.program.children.size());
-  SymbolicInterpreter(listing).walk_script(script);
+  SymbolicInterpreter(listing, keeps_beginnings).walk_script(script);
   return listing;
 }
 
 void SymbolicInterpreter::walk_script(const Script& script) {
+  x_state.errexit = is_run_with_errexit(script.source.text);
   walk(script.program);
+  ShellState fresh;
+  fresh.errexit = x_state.errexit;
+  fresh.keeps_beginnings = x_state.keeps_beginnings;
   // Functions that nothing visible calls: a trap, a sourced file or another script may.
   for (std::size_t i = 0; i < x_functions.size(); ++i) {
     const auto* body = x_functions[i];
     if (!x_called.insert(body).second) continue;
-    x_state = ShellState();
+    x_state = fresh;
     x_context = CommandContext();
     x_context.uncalled = true;
     x_context.function = body->text;

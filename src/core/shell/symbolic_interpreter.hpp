@@ -9,7 +9,9 @@ namespace hpcml::shell {
 /// Goes through a script as bash would, on all paths, and notes each command in a listing.
 class SymbolicInterpreter final : public CommandInterpreter {
 public:
-  explicit SymbolicInterpreter(ScriptCommands& listing) : CommandInterpreter(listing) {}
+  SymbolicInterpreter(ScriptCommands& listing, bool keeps_beginnings) : CommandInterpreter(listing) {
+    x_state.keeps_beginnings = keeps_beginnings;
+  }
   void walk_script(const Script& script);
 
 private:

@@ -26,6 +26,23 @@ std::string Argument::prefix() const {
   return text;
 }
 
+std::optional<std::string> Argument::program() const {
+  if (known()) return text();
+  if (pieces.empty()) return std::nullopt;
+  const std::string_view last = pieces.back().text;
+  if (pieces.back().known) {
+    const auto slash = last.rfind('/');
+    return slash + 1 < last.size() && slash != std::string_view::npos
+               ? std::optional<std::string>(last.substr(slash))
+               : std::nullopt;
+  }
+  if (pieces.size() > 1 || !pieces[0].fallback) return std::nullopt;
+  const auto& fallback = *pieces[0].fallback;
+  const bool names =
+      !fallback.empty() && fallback[0] != '-' && fallback.find_first_of(" \t\n*?[") == std::string::npos;
+  return names ? std::optional(fallback) : std::nullopt;
+}
+
 std::string Argument::unknown() const {
   for (const auto& piece : pieces)
     if (!piece.known) return piece.text;

@@ -11,12 +11,16 @@
 
 namespace hpcml::shell {
 
+/// What a part that is not known most likely is; none: not known either.
+using FallbackText = std::shared_ptr<const std::string>;
+
 /// Known text, or, where !known, what keeps it from being known as it is written: "$SLURM_JOB_ID",
 /// "$(hostname)", "*.py".
 struct ArgumentPiece {
   bool known = true;
   std::string text;
   TextRange place;
+  FallbackText fallback = {}; ///< "python" of "${PYTHON:-python}"
 };
 
 /// One word as the program will get it.
@@ -32,6 +36,9 @@ struct Argument {
   std::string text() const;
   /// The known text before what is not known; all of it where everything is.
   std::string prefix() const;
+  /// The path of the program that it most likely names: "/bin/python" of "$HOME/bin/python", "python" of
+  /// "${PYTHON:-python}".
+  std::optional<std::string> program() const;
   /// What is not known in it, empty if nothing.
   std::string unknown() const;
 };

@@ -93,11 +93,12 @@ void VariableAssigner::declare(const std::string& name, std::optional<Value> val
   variable.attributes = variable.attributes || flags.find_first_of("ilucnA") != std::string::npos;
   if (variable.attributes) variable.value = {};
   if (!known || flags == "-" || flags.find('x') != std::string::npos) variable.set_at = place;
-  x_state.set(variable);
+  x_latest = x_state.set(variable);
   if (known && !value && changes != x_state.changes) { // only its attributes are new
     variable.changes = changes;
     x_state.variables.edit()[name] = std::make_shared<const Variable>(std::move(variable));
   }
+  note_setting(value.has_value());
 }
 
 void VariableAssigner::make_local(const std::string& name) {
@@ -121,6 +122,7 @@ Value VariableAssigner::value_of(const Assignment& assignment) {
 void VariableAssigner::assign(const Assignment& assignment) {
   if (!assignment.subscript.empty()) return set_element(assignment);
   set_value(assignment.name, value_of(assignment), assignment.append, assignment.place);
+  note_setting();
 }
 
 void VariableAssigner::set_element(const Assignment& assignment) {
@@ -179,7 +181,13 @@ void VariableAssigner::set_value(const std::string& name, Value value, bool appe
   constexpr std::size_t k_longest_value = 65536;
   if (variable.readonly || variable.attributes || size > k_longest_value || !use_budget(size)) value = {};
   variable.value = std::move(value);
-  x_state.set(std::move(variable));
+  x_latest = x_state.set(std::move(variable));
+}
+
+/// Keeps the assignment for the listing.
+void VariableAssigner::note_setting(bool has_value) {
+  if (has_value && x_quiet == 0 && x_context.script.empty() && x_latest->value.kind != Value::Kind::unset)
+    x_listing.settings.push_back(x_latest);
 }
 
 } // namespace hpcml::shell

@@ -18,8 +18,10 @@ protected:
   void assign(const Assignment& assignment);
   Value value_of(const Assignment& assignment);
   void set_value(const std::string& name, Value value, bool append, TextRange place) override;
+  void note_setting(bool has_value = true);
   void set_element(const Assignment& assignment);
 
+  VariableRef x_latest;          ///< that was set
   std::vector<Value> x_declared; ///< the values of the command that is being followed, `export A=…`
 };
 

@@ -37,6 +37,16 @@ bool has_braces(const Word& word) {
   return false;
 }
 
+/// The program whose path the substitution looks up: "python" of "$(which python)"; nothing for others.
+FallbackText looked_up_program(const std::string& text) {
+  for (const std::string_view beginning : {"$(which ", "$(command -v "}) {
+    const auto size = beginning.size();
+    if (text.starts_with(beginning) && text.find_first_of(" )", size) + 1 == text.size())
+      return std::make_shared<const std::string>(text.substr(size, text.size() - size - 1));
+  }
+  return nullptr;
+}
+
 /// A file pattern, or with `bracket` a text that is one together with another part of its word.
 bool is_glob(const std::string& text) {
   for (std::size_t i = 0; i < text.size(); ++i) switch (text[i]) {
@@ -146,7 +156,8 @@ void WordExpander::expand_part(const WordPart& part, Fields& fields, bool first)
     x_context.substitution = true;
     in_subshell([&] { walk(*part.body); });
     x_context = std::move(outer);
-    return add_unknown(fields, part.text, part.place, !part.quoted && part.kind == WordPart::Kind::command);
+    return add_unknown(fields, part.text, part.place, !part.quoted && part.kind == WordPart::Kind::command,
+                       looked_up_program(part.text));
   }
   }
 }
@@ -177,12 +188,13 @@ void WordExpander::add_known(Fields& fields, const std::string& text, TextRange 
   }
 }
 
-void WordExpander::add_unknown(Fields& fields, const std::string& reason, TextRange place, bool many) {
+void WordExpander::add_unknown(Fields& fields, const std::string& reason, TextRange place, bool many,
+                               const FallbackText& fallback) {
   if (!use_budget(reason.size() + 16)) return;
   fields.started = true;
   fields.current.many = fields.current.many || (many && fields.split);
   fields.current.pieces.push_back(
-      {false, reason.size() > k_longest ? reason.substr(0, k_longest) : reason, place});
+      {false, reason.size() > k_longest ? reason.substr(0, k_longest) : reason, place, fallback});
 }
 
 /// The value of a variable, or an element of an array.

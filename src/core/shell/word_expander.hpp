@@ -27,7 +27,8 @@ protected:
   void expand_part(const WordPart& part, Fields& fields, bool first);
   void expand_parts(const std::vector<WordPart>& parts, Fields& fields);
   void add_known(Fields& fields, const std::string& text, TextRange place, bool quoted);
-  void add_unknown(Fields& fields, const std::string& reason, TextRange place, bool many);
+  void add_unknown(Fields& fields, const std::string& reason, TextRange place, bool many,
+                   const FallbackText& fallback = {});
   void add_argument(Fields& fields, const Argument& word, TextRange place, bool quoted, bool caveat);
   void end_word(Fields& fields);
 

@@ -86,7 +86,7 @@ std::string interpreter_of(const Launch& launch, const Link& agent) {
   const auto word = std::find_if(words.begin(), words.end(), [&](const Argument& argument) {
     return argument.place.offset == agent.place.offset;
   });
-  if (word == words.end() || !shell::names_program(*word) || word->place.length == 0) return "python";
+  if (word == words.end() || !word->program() || word->place.length == 0) return "python";
   auto text = word->text();
   const auto slash = text.rfind('/');
   if (!agent.module.empty() &&

@@ -178,6 +178,42 @@ TEST_CASE("a command knows which variables are exported and where they were set"
   CHECK(list == "B=2@3 C=$(hostname)@3 D?@4 ");
 }
 
+TEST_CASE("a command knows whether the script stops if it fails") {
+  const auto script =
+      shell::read_script("#!/bin/bash -le\na\nset +e\nb\n(set -e; c)\nd\nif x; then set -e; fi\n"
+                         "e\nset -euo pipefail\nf\nbash -c 'g'\n");
+  const auto listing = shell::list_commands(script);
+  std::string stopping;
+  for (const auto& command : listing.commands)
+    if (command.context.errexit) stopping += *command.name() + (command.context.pipefail ? "| " : " ");
+  CHECK(stopping == "a set c f| bash| ");
+}
+
+TEST_CASE("a listing has the assignments and unknown elements") {
+  const auto script =
+      shell::read_script("a=1\nexport b=$X c\nlist=(x y)\ni=$((N - 1))\nfor k in 1 2; do d=$k; done\n"
+                         "echo ${list[$i]} ${list[1]} ${other[$i]}\nbash -c 'e=1'\n");
+  const auto listing = shell::list_commands(script);
+  std::string names;
+  for (const auto& setting : listing.settings) names += setting->name + (setting->exported ? "+ " : " ");
+  CHECK(names == "a b+ list i d ");
+  REQUIRE(listing.elements.size() == 1);
+  CHECK(listing.elements[0].array == "list");
+  CHECK(listing.elements[0].index == "$((N - 1))");
+  CHECK(listing.elements[0].count == 2);
+}
+
+TEST_CASE("words that a condition adds leave the first words known") {
+  const auto script = shell::read_script("c='python x.py'\nif y; then c=\"$c --z\"; fi\n"
+                                         "l=(1)\nfor i in a b; do l+=($i); done\nsrun $c ${l[@]}\n");
+  const auto text = [&](bool keeps) {
+    const auto listing = shell::list_commands(script, keeps);
+    return text_of(listing.commands.back());
+  };
+  CHECK(text(false) == "srun | {$c}* {${l[@]}}*");
+  CHECK(text(true) == "srun | python x.py {$c}* 1 {${l[@]}}*");
+}
+
 TEST_CASE("places are those of the file, also within bash -c and here-documents") {
   const std::string text = "a=1\r\nsrun bash -c 'x; python t.py'\r\ncat > r.sh <<EOF\r\n  echo \\$X; "
                            "torchrun y\r\nEOF\r\nbash r.sh\r\n";

@@ -1,0 +1,3 @@
+#!/bin/bash
+master_port=${RANDOM}
+srun python train.py --port $master_port

@@ -1,0 +1,6 @@
+#!/bin/bash
+set -e
+module load cuda
+set +e
+cd $SCRATCH/run
+rm -rf *

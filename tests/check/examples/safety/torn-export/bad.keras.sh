@@ -1,0 +1,2 @@
+#!/bin/bash
+KERAS_BACKEND=torch; python train.py

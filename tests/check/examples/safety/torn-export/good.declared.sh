@@ -1,0 +1,3 @@
+#!/bin/bash
+declare -x KERAS_BACKEND=torch
+python train.py
