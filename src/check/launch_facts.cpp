@@ -86,10 +86,12 @@ bool is_tool(const Launch& launch) {
 }
 
 bool is_utility(const Launch& launch) {
-  static constexpr std::array<std::string_view, 27> k_of_shell = {
-      ".",    ":",     "[",      "[[",    "cd",    "command", "conda",  "deactivate", "declare",
-      "exec", "exit",  "export", "local", "mamba", "ml",      "module", "read",       "readonly",
-      "set",  "shift", "source", "test",  "trap",  "ulimit",  "unset",  "virtualenv", "wait"};
+  static constexpr std::array<std::string_view, 41> k_of_shell = {
+      ".",       ":",      "[",          "[[",     "cd",     "clear", "command",  "conda",      "deactivate",
+      "declare", "exec",   "exit",       "export", "let",    "local", "mamba",    "micromamba", "mktemp",
+      "ml",      "module", "popd",       "pushd",  "pyenv",  "read",  "readonly", "rmdir",      "sbatch",
+      "scancel", "set",    "shift",      "shopt",  "source", "ssh",   "sync",     "test",       "trap",
+      "ulimit",  "unset",  "virtualenv", "wait",   "yes"};
   return is_tool(launch) ||
          std::binary_search(k_of_shell.begin(), k_of_shell.end(), std::string_view(launch.last().program));
 }
@@ -116,6 +118,25 @@ const shell::ArgumentPiece* reading_piece(const shell::Argument& word,
       for (const auto name : names)
         if (reads(piece.text, name)) return &piece;
   return nullptr;
+}
+
+std::optional<ProgramOption> find_program_option(const Link& program,
+                                                 std::span<const std::string_view> names) {
+  const auto& words = program.operands;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const auto text = words[i].prefix();
+    if (!text.starts_with("--")) continue;
+    const auto equals = std::min(text.find('='), text.size());
+    auto name = util::replace_all(text.substr(2, equals - 2), "-", "_");
+    if (!util::contains(names, std::string_view(name))) continue;
+    const bool next = equals == text.size();
+    const auto& word = words[next ? std::min(i + 1, words.size() - 1) : i];
+    const auto number =
+        word.known() ? util::parse_unsigned(next ? word.text() : text.substr(equals + 1)) : std::nullopt;
+    if (!number || *number > 10000) return std::nullopt;
+    return ProgramOption{std::move(name), static_cast<long>(*number), word.place};
+  }
+  return std::nullopt;
 }
 
 bool is_standalone(const Launch& launch, const Link& agent) {

@@ -29,8 +29,8 @@ long cpus_of_task(const LintContext& subject, const Launch& launch, const Launch
   }
   const bool owns_node = request.sharing == slurm::NodeSharing::exclusive || request.text("mem") == "0" ||
                          (subject.fits.size() == 1 && subject.fits[0].owns_nodes());
-  const bool one_task = subject.sizes[0].tasks == 1 && !shape_of_job(subject).several_nodes;
-  return !owns_node && one_task ? request.count("cpus-per-task") : 0;
+  // The script runs on the first node, with the CPUs of the tasks there.
+  return !owns_node && shape_of_job(subject).tasks_per_node == 1 ? request.count("cpus-per-task") : 0;
 }
 
 std::optional<long> processes_of_task(const Launch& launch, const LaunchShape& shape) {

@@ -11,44 +11,29 @@
 namespace hpcml::check {
 namespace launch_workers_over_cpus {
 
-/// The option of the program that sets its data loaders' processes, and their number.
-struct Workers {
-  const shell::Argument* word = nullptr;
-  long count = 0;
-};
-std::optional<Workers> find_workers(const std::vector<shell::Argument>& words) {
-  static constexpr std::array<std::string_view, 5> k_names = {
-      "num_workers", "workers", "dataloader_num_workers", "n_workers", "num_dataloader_workers"};
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    if (!words[i].known()) continue;
-    const auto text = words[i].text();
-    const auto equals = text.find('=');
-    if (!text.starts_with("--")) continue;
-    const auto name =
-        util::replace_all(text.substr(2, equals == std::string::npos ? equals : equals - 2), "-", "_");
-    if (std::find(k_names.begin(), k_names.end(), name) == k_names.end()) continue;
-    const bool next = equals == std::string::npos;
-    if (next && (i + 1 >= words.size() || !words[i + 1].known())) return std::nullopt;
-    const auto count = util::parse_unsigned(next ? words[i + 1].text() : text.substr(equals + 1));
-    if (!count || *count > 10000) return std::nullopt;
-    return Workers{&words[next ? i + 1 : i], static_cast<long>(*count)};
-  }
-  return std::nullopt;
+/// True if the workers load data for a training: others may wait for files or the network.
+bool loads_data(const LintContext& subject, const Launch& launch) {
+  if (launch.agent() || shape_of_job(subject).gpus_per_node) return true;
+  return util::to_lower(subject.text).find("torch") != std::string::npos ||
+         util::to_lower(launch.last().operands.empty() ? "" : launch.last().operands[0].text())
+                 .find("train") != std::string::npos;
 }
 
 RuleMatches find(const LintContext& subject) {
+  static constexpr std::array<std::string_view, 5> k_names = {
+      "num_workers", "workers", "dataloader_num_workers", "n_workers", "num_dataloader_workers"};
   RuleMatches hits;
   if (subject.requests.size() != 1 || subject.text.find("workers") == std::string_view::npos) return hits;
   for (const auto& launch : subject.launches) {
     if (!launch.python() && !launch.agent()) continue;
-    const auto workers = find_workers(launch.last().operands);
-    if (!workers) continue;
+    const auto workers = find_program_option(launch.last(), k_names);
+    if (!workers || !loads_data(subject, launch)) continue;
     const auto shape = shape_of(subject, launch);
     const auto cpus = cpus_of_task(subject, launch, shape);
     const auto processes = processes_of_task(launch, shape);
-    if (cpus < 1 || !processes || workers->count * *processes <= cpus) continue;
-    add_match(hits, {workers->word->place,
-                     fmt::format("{} workers{} share {} of the task", workers->count,
+    if (cpus < 1 || !processes || workers->number * *processes <= cpus) continue;
+    add_match(hits, {workers->place,
+                     fmt::format("{} workers{} share {} of the task", workers->number,
                                  *processes > 1 ? fmt::format(" of each of {} processes", *processes) : "",
                                  util::counted(static_cast<unsigned long long>(cpus), "CPU")),
                      "use at most one worker per CPU, or request more --cpus-per-task"});

@@ -129,13 +129,19 @@ bool looks_at_codes(const LintContext& subject) {
 /// Commands that may follow a training and succeed without it: they put its results away.
 constexpr std::array<std::string_view, 4> k_putting_away = {"cp", "mv", "rsync", "tar"};
 
-/// The command whose exit code is the script's; nothing where that is not visible.
-const shell::Command* last_command(const LintContext& subject) {
+/// The last command of the script itself; nothing if it has none.
+const shell::Command* last_listed(const LintContext& subject) {
   const shell::Command* last = nullptr;
   for (const auto& command : subject.listing.commands)
     if (!command.parent && !command.context.uncalled && !command.context.unreached &&
         !command.context.substitution && !command.context.trap)
       last = &command;
+  return last;
+}
+
+/// The command whose exit code is the script's; nothing where that is not visible.
+const shell::Command* last_command(const LintContext& subject) {
+  const auto* last = last_listed(subject);
   const bool certain = last && last->name() && !last->context.condition && !last->context.pipeline &&
                        !last->context.background && last->context.function.empty();
   return certain ? last : nullptr;
@@ -151,13 +157,14 @@ bool is_tested(std::string_view text, std::size_t offset) {
 
 /// Whether the program runs in the batch shell, and does the job's work: a step, a launcher or a
 /// python script.
-bool is_work(const LintContext& subject, const Launch& launch) {
+bool is_work(const LintContext& subject, const Launch& launch, bool in_loop = false) {
   const auto& context = launch.command->context;
   if (context.substitution) return false;
   // Without pipefail the pipeline itself hides the code, of which safety/pipe-status speaks.
   if (context.pipeline && subject.text.find("pipefail") == std::string_view::npos) return false;
   // Nothing tests what is in the background, whatever decides that it is started.
-  if (!context.background && (context.condition || is_tested(subject.text, launch.command->place.offset)))
+  if (!context.background &&
+      (context.condition != in_loop || is_tested(subject.text, launch.command->place.offset)))
     return false;
   const auto parent = launch.command->parent;
   if (parent && subject.listing.commands[*parent].name() != "eval") return false;
@@ -232,12 +239,45 @@ RuleMatches find_hidden(const LintContext& subject, const shell::Command& last) 
        puts_away ? std::optional(diag::Severity::note) : std::nullopt}};
 }
 
+/// True if the loop around the place has one word to go through: "for trial in 3".
+bool is_single_run(std::string_view text, std::size_t at) {
+  const auto begin = text.rfind("for ", at);
+  if (begin == std::string_view::npos) return false;
+  const auto head = text.substr(begin, text.find_first_of(";\n", begin) - begin);
+  const auto in = head.find(" in ");
+  return in != std::string_view::npos &&
+         util::trim(head.substr(in + 4)).find_first_of(" $`{*") == std::string_view::npos;
+}
+
+/// Reports a loop at the end of the script whose runs are not tested: only the last one counts.
+RuleMatches find_loop(const LintContext& subject) {
+  const auto* last = last_listed(subject);
+  if (!last || !last->context.loop) return {};
+  const auto launch =
+      std::find_if(subject.launches.rbegin(), subject.launches.rend(), [&](const Launch& candidate) {
+        const auto& context = candidate.command->context;
+        return context.loop && !context.background && context.function.empty() &&
+               is_work(subject, candidate, true);
+      });
+  if (launch == subject.launches.rend() || is_single_run(subject.text, launch->command->place.offset))
+    return {};
+  return {{launch->command->place,
+           fmt::format("the job is COMPLETED even if {} fails in one run of the loop: only the last command "
+                       "counts",
+                       name_of(*launch)),
+           "add || failed=1 after it and exit ${failed:-0} after the loop, or use set -e",
+           {},
+           diag::Severity::note}};
+}
+
 RuleMatches find(const LintContext& subject) {
   if (!subject.listing.complete || !subject.listing.unread.empty() || subject.listing.commands.empty())
     return {};
   const auto* last = last_command(subject);
-  auto hits = last ? find_hidden(subject, *last) : RuleMatches();
-  const auto works = [&](const Launch& launch) { return is_work(subject, launch); };
+  auto hits = last ? find_hidden(subject, *last) : find_loop(subject);
+  const auto works = [&](const Launch& launch) {
+    return is_work(subject, launch) || is_work(subject, launch, true);
+  };
   if (!hits.empty() && (looks_at_codes(subject) || lists_look_at_work(subject, works)))
     hits.clear(); // reads all of the text
   return hits;

@@ -14,8 +14,18 @@
 namespace hpcml::check {
 namespace safety_unset_variable {
 
-/// The name of the variable of which the piece is the value and nothing more; empty for other pieces. Only
-/// small letters: names in capitals come from the environment.
+/// True if the name in capitals is that of a program's setting, which no environment has: SEED, NUM_EPOCHS.
+bool is_program_setting(std::string_view name) {
+  static constexpr std::array<std::string_view, 26> k_names = {
+      "ARCH",          "BATCH",    "BATCH_SIZE", "BS",        "CKPT",        "CONFIG",     "CONFIG_FILE",
+      "DATASET",       "DROPOUT",  "EPOCH",      "EPOCHS",    "EXP_NAME",    "FOLD",       "HIDDEN_SIZE",
+      "LEARNING_RATE", "LR",       "MAX_EPOCHS", "MAX_STEPS", "MODEL_NAME",  "MODEL_PATH", "NUM_EPOCHS",
+      "NUM_WORKERS",   "RUN_NAME", "SEED",       "SPLIT",     "WEIGHT_DECAY"};
+  return std::binary_search(k_names.begin(), k_names.end(), name);
+}
+
+/// The name of the variable of which the piece is the value and nothing more; empty for other pieces. Small
+/// letters, or a program's setting: other names in capitals come from the environment.
 std::string variable_of(const shell::ArgumentPiece& piece) {
   std::string_view text = piece.text;
   if (piece.known || !text.starts_with('$')) return {};
@@ -25,7 +35,7 @@ std::string variable_of(const shell::ArgumentPiece& piece) {
       !text.empty() && text[0] >= 'a' && text[0] <= 'z' && std::all_of(text.begin(), text.end(), [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
       });
-  return small ? std::string(text) : std::string();
+  return small || is_program_setting(text) ? std::string(text) : std::string();
 }
 
 /// True if a command before the name on its line sets variables: "read k".

@@ -11,15 +11,22 @@ namespace slurm_no_time {
 
 constexpr std::string_view k_hint = "add #SBATCH --time=HH:MM:SS, or use --time on the command line";
 
-/// Reports a job with GPUs or whole nodes that does work, where no site is named.
-RuleMatches find_anywhere(const LintContext& subject) {
+/// True if the job may run for long: it has GPUs or whole nodes and does work, or it runs python.
+bool may_be_long(const LintContext& subject) {
   const auto has_gpus = [](const slurm::JobSize& size) { return size.gpus > 0 || size.gpus_per_node > 0; };
   const bool large =
       std::any_of(subject.sizes.begin(), subject.sizes.end(), has_gpus) ||
       std::any_of(subject.requests.begin(), subject.requests.end(), [](const slurm::JobOptions& request) {
         return request.sharing == slurm::NodeSharing::exclusive;
       });
-  if (!large || !first_work(subject) || subject.text.find("--time") != std::string_view::npos) return {};
+  return std::any_of(subject.launches.begin(), subject.launches.end(), [&](const Launch& launch) {
+    return does_work(launch) && (large || launch.python() || launch.agent());
+  });
+}
+
+/// Reports a job of some length, where no site is named.
+RuleMatches find_anywhere(const LintContext& subject) {
+  if (!may_be_long(subject) || subject.text.find("--time") != std::string_view::npos) return {};
   return {{{},
            "no time limit: the job gets the default of its partition, which may be a few minutes",
            std::string(k_hint)}};

@@ -33,9 +33,12 @@ std::optional<Room> largest(const PolicyEvaluationContext& job) {
 
 /// Whether a violation states that the job asks for more than a node has.
 bool exceeds_node(PolicyEvaluationContext& job) {
-  const long requested = job.demand.cpus_per_node;
+  // Of a number of nodes that is exact, one has at least its share of the tasks.
+  const auto& demand = job.demand;
+  const long requested =
+      demand.nodes_exact ? std::max(demand.cpus_per_node, demand.cpus_of_tasks) : demand.cpus_per_node;
   const auto room = largest(job);
-  if (!room || job.demand.overcommit) return false;
+  if (!room || demand.overcommit) return false;
   const auto add = [&](SiteRule rule, Confidence certainty, long limit) {
     job.add(rule, certainty, static_cast<unsigned long long>(std::max(0L, requested)),
             static_cast<unsigned long long>(limit), room->node->origin)
@@ -43,7 +46,7 @@ bool exceeds_node(PolicyEvaluationContext& job) {
     return true;
   };
   if (requested > room->most) return add(SiteRule::cpus_over, job.certainty(), room->most);
-  const bool cores = job.demand.cpu_unit == RequestCpuUnit::cores;
+  const bool cores = demand.cpu_unit == RequestCpuUnit::cores;
   // Up to the number of cores a script most likely counts cores.
   if (requested <= room->known && room->usable < room->cores && requested > room->usable &&
       (cores || requested <= room->cores || requested > room->usable * (room->known / room->cores)))

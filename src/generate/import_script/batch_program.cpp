@@ -64,17 +64,12 @@ const shell::Argument* file_of(const Launch& launch) {
 
 /// Whether the program's name is none of a tool's; `wandb agent` and `xargs python` run programs.
 bool has_name_of_program(const Launch& launch) {
-  static constexpr std::array<std::string_view, 20> k_others = {
-      "clear", "deactivate", "let",        "mamba",  "micromamba", "mktemp", "popd",
-      "pushd", "pyenv",      "rmdir",      "sbatch", "scancel",    "shopt",  "sbcast",
-      "ssh",   "sync",       "virtualenv", "wandb",  "xargs",      "yes"};
   const auto& link = launch.last();
   if (link.program == "wandb") return !link.operands.empty() && link.operands.front().text() == "agent";
   if (link.program == "xargs")
     return std::any_of(link.operands.begin(), link.operands.end(),
                        [](const auto& word) { return launch_chain::is_run_by_python(word.text()); });
-  return !check::is_utility(launch) && !check::is_shell(launch) &&
-         !util::contains(k_others, std::string_view(link.program));
+  return !check::is_utility(launch) && !check::is_shell(launch);
 }
 
 bool may_be_program(const Launch& launch) {

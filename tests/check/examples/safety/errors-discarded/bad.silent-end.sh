@@ -1,0 +1,4 @@
+#!/bin/bash
+set -euo pipefail
+last=$(ls checkpoints/*.pt 2>/dev/null | tail -n 1)
+python train.py --resume "$last"

@@ -1,0 +1,5 @@
+#!/bin/bash
+set -eo pipefail
+set +e
+last=$(ls checkpoints/*.pt 2>/dev/null | tail -n 1)
+python train.py --resume "$last"

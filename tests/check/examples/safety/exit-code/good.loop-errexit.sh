@@ -1,0 +1,5 @@
+#!/bin/bash
+set -e
+for seed in 1 2 3; do
+  python train.py --seed $seed
+done

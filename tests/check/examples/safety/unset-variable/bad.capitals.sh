@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --time=10
+python train.py --seed $SEED --epochs 10
