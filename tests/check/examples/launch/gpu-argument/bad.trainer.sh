@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=1 --gpus-per-node=2 --time=10
+python train.py --accelerator gpu --devices 8

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=2 --gres=gpu:4 --time=10
+srun python main.py --gpus 8

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+huggingface-cli login --token $HF_TOKEN
+python train.py
