@@ -20,11 +20,9 @@ bool contains_text(std::string_view text, std::string_view word) {
 /// Whether one of the words is in the text as a word.
 bool has_word_of(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-      const auto end = at + word.size();
-      const bool starts = at == 0 || !(shell::is_name_char(text[at - 1]) || text[at - 1] == '-');
-      if (starts && (end == text.size() || !shell::is_name_char(text[end]))) return true;
-    }
+    for (auto at = shell::find_name(text, word); at != std::string_view::npos;
+         at = shell::find_name(text, word, at + 1))
+      if (at == 0 || text[at - 1] != '-') return true;
     return false;
   });
 }

@@ -22,12 +22,9 @@ std::string literal_of(const shell::Word& word) {
 
 /// The place of the name in the first expansion of the variable; npos if there is none.
 std::size_t find_expansion(std::string_view text, const std::string& name) {
-  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    const auto end = at + name.size();
-    if (at > 0 && (text[at - 1] == '$' || text[at - 1] == '{') &&
-        (end >= text.size() || !shell::is_name_char(text[end])))
-      return at;
-  }
+  for (auto at = shell::find_name(text, name); at != std::string_view::npos;
+       at = shell::find_name(text, name, at + 1))
+    if (at > 0 && (text[at - 1] == '$' || text[at - 1] == '{')) return at;
   return std::string_view::npos;
 }
 bool expands(std::string_view text, const std::string& name) {
@@ -36,9 +33,11 @@ bool expands(std::string_view text, const std::string& name) {
 
 /// Whether shell text assigns the variable: "export A=1; python x.py".
 bool assigns(std::string_view text, const std::string& name) {
-  const auto setting = name + "=";
-  for (auto at = text.find(setting); at != std::string_view::npos; at = text.find(setting, at + 1))
-    if (at == 0 || std::string_view(" \t\n;&|('\"").find(text[at - 1]) != std::string_view::npos) return true;
+  for (auto at = shell::find_name(text, name); at != std::string_view::npos;
+       at = shell::find_name(text, name, at + 1))
+    if (text.substr(at + name.size()).starts_with('=') &&
+        (at == 0 || std::string_view(" \t\n;&|('\"").find(text[at - 1]) != std::string_view::npos))
+      return true;
   return false;
 }
 
