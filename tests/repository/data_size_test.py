@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
-MOST_OF_DATA = 555_000
+MOST_OF_DATA = 590_000
 MOST_OF_A_PLAIN_FILE = 100_000
 COMPRESSED = (".gz", ".xz")
 CODE = (".cpp", ".hpp", ".py", ".sh", ".cmake", "CMakeLists.txt", ".md")  # grows with what is tested
@@ -52,9 +52,9 @@ class DataSize(unittest.TestCase):
                          ["a/b.json has 100001 bytes"])
 
     def test_the_largest_files_are_named_when_the_sum_is_too_large(self):
-        sizes = {f"f{i:02}": 1000 + i for i in range(40)} | {"big.gz": 525_000}
+        sizes = {f"f{i:02}": 1000 + i for i in range(40)} | {"big.gz": MOST_OF_DATA - 30_000}
         (fault,) = find_excess(sizes)
-        self.assertIn("the largest files: big.gz (525000), f39 (1039), ", fault)
+        self.assertIn(f"the largest files: big.gz ({MOST_OF_DATA - 30_000}), f39 (1039), ", fault)
         self.assertNotIn("f00", fault)
 
     def test_every_compressed_file_is_reproducible(self):
