@@ -16,6 +16,7 @@
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "run/resolve/launch_request.hpp"
 
 namespace hpcml::launch {
 
