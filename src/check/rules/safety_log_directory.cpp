@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A directory for the log that Slurm does not make.
+// A directory for the log that Slurm before 23.02 does not create.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -69,7 +69,8 @@ bool is_made_before(const LintContext& subject, const std::string& directory, bo
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   std::vector<std::string> reported;
-  if (subject.requests.empty()) return hits;
+  if (subject.requests.empty() || !subject.may_be("20.11-22.05")) return hits;
+  const auto severity = subject.version_known ? std::nullopt : std::optional(diag::Severity::note);
   const auto& request = subject.requests[0]; // the script's log is that of the first component
   for (const std::string_view option : {"output", "error"}) {
     auto path = request.text(option);
@@ -90,11 +91,12 @@ RuleMatches find(const LintContext& subject) {
     reported.push_back(directory);
     hits.push_back(
         {request.place(option),
-         made ? fmt::format("'{}' must exist before the job starts: the mkdir in the script comes too late",
-                            directory)
-              : fmt::format("'{}' must exist before the job starts: Slurm does not create it", directory),
+         fmt::format("'{}' must exist before the job starts: Slurm before 23.02 does not create it{}",
+                     directory, made ? ", and the mkdir in the script comes too late" : ""),
          pattern ? "use the pattern in the file's name instead"
-                 : fmt::format("run mkdir -p {} before sbatch", directory)});
+                 : fmt::format("run mkdir -p {} before sbatch", directory),
+         {},
+         severity});
   }
   return hits;
 }
@@ -108,15 +110,19 @@ Rule rule_safety_log_directory() {
       .severity = diag::Severity::warning,
       .title = "Log in a missing directory",
       .why =
-          "Slurm creates the log, never its directory. When the directory is missing as the job starts, the "
-          "job fails at once, and there is no log that says why; a mkdir in the script comes too late.",
+          "Slurm before 23.02 creates the log, but not its directory. When the directory is missing as the "
+          "job "
+          "starts, the job fails at once, and there is no log that says why; a mkdir in the script comes too "
+          "late. Newer versions create the directory. If the version is not known, this is a note.",
       .link = "https://slurm.schedmd.com/sbatch.html#OPT_output",
       .bad = {R"(#!/bin/bash
 #SBATCH --output=logs/%j.out
-)"},
+)",
+              "", "22.05"},
       .good = {R"(#!/bin/bash
 #SBATCH --output=%x-%j.out
-)"},
+)",
+               "", "22.05"},
       .find = find,
   };
 }

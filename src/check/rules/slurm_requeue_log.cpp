@@ -8,7 +8,7 @@ namespace slurm_requeue_log {
 RuleMatches find(const LintContext& subject) {
   const auto* requeue = subject.directive("requeue");
   if (!requeue || requeue->place.length == 0 || !subject.requests[0].requeue ||
-      subject.directive("open-mode"))
+      subject.directive("open-mode") || subject.requests[0].text("output") == "/dev/null")
     return {};
   const auto line = line_at(subject.text, requeue->place.offset);
   if (subject.text.substr(line.offset, 7) != "#SBATCH") return {};

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --output=logs/%j.out
+mkdir -p logs
+srun hostname
