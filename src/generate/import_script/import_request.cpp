@@ -131,7 +131,27 @@ private:
     x_porting.result.intent.options.insert("output");
   }
 
+  /// Warns about GRES that the new job lacks: local disks, bandwidth, shares of GPUs.
+  void report_gres(const slurm::OptionSetting& setting) {
+    const auto items = slurm::parse_gres(setting.value.value_or(""), slurm::k_newest_version);
+    for (const auto& item : items.value_or(std::vector<slurm::GresItem>())) {
+      if (item.count == 0) continue;
+      if (is_shared_gpu(item.name))
+        x_porting.warn(setting.place, "port/gres",
+                       fmt::format("'{}' requests a share of a GPU: the job on {} gets a whole GPU",
+                                   word_of(setting), site_id()),
+                       "check that the program does not limit itself to its share");
+      else if (!is_accelerator(item.name))
+        x_porting.warn(setting.place, "port/gres",
+                       fmt::format("GRES '{}' of '{}' is removed, because hpcml does not know whether {} "
+                                   "has it",
+                                   item.name, word_of(setting), site_id()),
+                       "check that the program runs without it, such as in a directory of another disk");
+    }
+  }
+
   void add_planned(const slurm::OptionSetting& setting) {
+    if (setting.option == "gres") report_gres(setting);
     if (x_planned.empty()) x_planned_at = setting.place;
     x_planned.push_back("'" + word_of(setting) + "'");
   }

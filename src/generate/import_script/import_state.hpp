@@ -120,6 +120,11 @@ private:
   mutable unsigned x_depth = 0; ///< of variables that name others
 };
 
+/// Whether the GRES is a share of a GPU, which several jobs use.
+bool is_shared_gpu(std::string_view gres);
+/// Whether the GRES counts accelerators: "gpu", a site's "gpu_cluster", other vendors' "npu".
+bool is_accelerator(std::string_view gres);
+
 /// What a launch makes of the job: ranks on each node, and GPUs of each rank.
 struct LaunchLayout {
   unsigned nodes = 1;

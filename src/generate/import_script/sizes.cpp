@@ -116,12 +116,13 @@ unsigned gpus_of_step(const Link* step, const SizeEvaluator& sizes, unsigned nod
 
 /// Accelerators of the request that are GRES under another name than "gpu": "dcu:4".
 std::uint64_t other_accelerators(const slurm::JobOptions& request) {
-  static constexpr std::array<std::string_view, 9> k_names = {"dcu", "gcd",   "gcu", "hpu", "mlu",
-                                                              "npu", "gaudi", "tpu", "xpu"};
   std::uint64_t count = 0;
   for (const auto& item : slurm::parse_gres(request.text("gres"), slurm::k_newest_version)
                               .value_or(std::vector<slurm::GresItem>()))
-    if (util::contains(k_names, std::string_view(item.name))) count = std::max(count, item.count);
+    if (is_shared_gpu(item.name))
+      count = std::max<std::uint64_t>(count, item.count > 0 ? 1 : 0);
+    else if (is_accelerator(item.name))
+      count = std::max(count, item.count);
   return count;
 }
 
@@ -228,6 +229,14 @@ void add_agent(LaunchLayout& shape, const Link& agent, const SizeEvaluator& size
 }
 
 } // namespace
+
+bool is_shared_gpu(std::string_view gres) { return gres == "shard" || gres == "mps"; }
+
+bool is_accelerator(std::string_view gres) {
+  static constexpr std::array<std::string_view, 9> k_names = {"dcu", "gcd",   "gcu", "hpu", "mlu",
+                                                              "npu", "gaudi", "tpu", "xpu"};
+  return gres.starts_with("gpu") || is_shared_gpu(gres) || util::contains(k_names, gres);
+}
 
 SizeEvaluator::SizeEvaluator(std::string_view text, const slurm::JobOptions& request,
                              const slurm::JobSize& size)

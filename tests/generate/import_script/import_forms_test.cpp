@@ -252,3 +252,24 @@ TEST_CASE("a job whose GPUs another tool's directive requests is rejected") {
   chosen.nodes = true;
   CHECK(error_of(ported(text("#PJM -L gpu=4"), "narval", chosen)).empty());
 }
+
+TEST_CASE("gen --from counts GRES whose names begin with gpu") {
+  const auto result = ported(job("--gres=gpu_cluster:2", "python train.py"));
+  REQUIRE(result.job.gpus_per_node);
+  CHECK(result.job.gpus_per_node->value == 2);
+  CHECK_FALSE(reports(result, "port/gres", "gpu_cluster"));
+}
+
+TEST_CASE("gen --from warns about each other GRES that it removes") {
+  for (const std::string gres :
+       {"tmp:100G", "lscratch:200", "nvme:1", "bandwidth:lustre:1", "craynetwork:1"}) {
+    INFO(gres);
+    const auto name = gres.substr(0, gres.find(':'));
+    CHECK(
+        reports(ported(job("--gres=gpu:2," + gres, "python train.py")), "port/gres", "GRES '" + name + "'"));
+  }
+  const auto result = ported(job("--gres=shard:3", "python train.py"));
+  REQUIRE(result.job.gpus_per_node);
+  CHECK(result.job.gpus_per_node->value == 1);
+  CHECK(reports(result, "port/gres", "a share of a GPU"));
+}
