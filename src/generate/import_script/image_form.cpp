@@ -45,4 +45,9 @@ const char* describe_image_form(model::ImageForm form) {
   return "";
 }
 
+bool is_bind_option(std::string_view name) {
+  static constexpr std::string_view k_binds = " B bind V volume v container-mounts ";
+  return k_binds.find(" " + std::string(name) + " ") != std::string_view::npos;
+}
+
 } // namespace hpcml::import_script

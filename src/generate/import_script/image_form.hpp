@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/model/container_engine.hpp"
 
@@ -21,5 +22,8 @@ std::optional<std::string> image_for_engine(const std::string& image, model::Ima
 
 /// "an image in a file"
 const char* describe_image_form(model::ImageForm form);
+
+/// Whether an option of a container, without its dashes, names binds.
+bool is_bind_option(std::string_view name);
 
 } // namespace hpcml::import_script

@@ -233,8 +233,11 @@ private:
       });
     };
     const auto& program = launch.program;
-    return speaks(program.source) || speaks(program.step_options) || speaks(program.image_options) ||
-           speaks({program.image}) || speaks(program.agent_options.value_or(std::vector<std::string>{}));
+    const std::vector<std::string> image = {program.image};
+    const auto agent = program.agent_options.value_or(std::vector<std::string>{});
+    const auto lists = {&program.source, &program.step_options, &program.image_options,
+                        &image,          &launch.lines_before,  &agent};
+    return std::any_of(lists.begin(), lists.end(), [&](const auto* words) { return speaks(*words); });
   }
 
   /// Whether the name at the place is that of a variable whose value is read.
@@ -403,7 +406,12 @@ private:
     std::size_t at = 0;
     for (const auto& launch : x_launches) {
       if (launch.in_batch) continue;
-      body.pieces.back().text += x_cuts.rest(at, launch.begin);
+      auto& text = body.pieces.back().text;
+      if (!launch.lines_before.empty() && launch.lines_at >= at) {
+        text += x_cuts.rest(at, launch.lines_at) + util::join(launch.lines_before, "");
+        at = launch.lines_at;
+      }
+      text += x_cuts.rest(at, launch.begin);
       body.pieces.back().launch = edited(launch.program);
       body.pieces.emplace_back();
       at = std::max(at, launch.end);

@@ -253,6 +253,7 @@ private:
           "remove --container, --venv, --conda or --wheelhouse from hpcml gen to keep the image");
     port_binds_of_request();
     report_kept_images();
+    check_hidden_engines();
     if (x_porting.chosen.container) refuse_outside();
   }
 
@@ -305,7 +306,8 @@ private:
             report_lost_binds(option.value->text(), option.place);
       if (const auto* container = found.launch->container())
         for (const auto& option : container->options)
-          if (option.value && is_bind(option)) report_lost_binds(option.value->text(), option.place);
+          if (option.value && is_bind_option(option.name))
+            report_lost_binds(option.value->text(), option.place);
     }
   }
 
@@ -317,11 +319,6 @@ private:
                                    mount, x_porting.to.id),
                        fmt::format("use the path '{}' in the script, or add --container IMAGE to hpcml gen",
                                    mount.substr(0, mount.find(':'))));
-  }
-
-  static bool is_bind(const GivenOption& option) {
-    static constexpr std::string_view k_binds = " B bind V volume v container-mounts ";
-    return holds(std::string(k_binds), " " + option.name + " ");
   }
 
   void port_binds(const EngineRow& engine) {
@@ -350,7 +347,7 @@ private:
     };
     const auto* old = model::find_engine_program(container.program);
     if (option.name == "nv" || option.name == "rocm" || (old && option.name == old->image_option)) return;
-    if (is_bind(option)) return add_bind(found, option, engine);
+    if (is_bind_option(option.name)) return add_bind(found, option, engine);
     const bool same_family = old && !old->family.empty() && old->family == engine.family;
     if (!same_family && is_in(k_directories)) return add_directory(found, option, engine);
     const bool same_setting = option.name == "env" && !engine.bind.empty();

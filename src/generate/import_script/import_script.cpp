@@ -11,6 +11,7 @@
 #include "core/util/text.hpp"
 #include "generate/import_script/import_modules.hpp"
 #include "generate/import_script/import_state.hpp"
+#include "generate/import_script/outside_image.hpp"
 #include "generate/import_script/program_text.hpp"
 #include "generate/import_script/request_variables.hpp"
 #include "generate/import_script/source_site.hpp"
@@ -256,6 +257,8 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   refuse_own_ranks(porting, programs);
   port_launchers(porting, programs);
   port_image(porting, header, launches, programs);
+  keep_container_settings(porting, programs, tree.program, header);
+  refuse_hidden_engines(porting, listing, programs);
   for (auto& found : programs)
     if (!found.in_batch) {
       const bool per_node = found.launch->agent() && shape_of(found, sizes).agents_per_node == 1;

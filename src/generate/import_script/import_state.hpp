@@ -88,6 +88,8 @@ struct FoundLaunch {
   model::ImportedLaunch program;
   std::vector<std::string> command; ///< the user's command, if hpcml runs it in a shell
   const check::Launch* launch = nullptr;
+  std::vector<std::string> lines_before = {}; ///< of the new script, before the line at `lines_at`
+  std::size_t lines_at = 0;
   bool is_helper = false; ///< a tool that prepares the nodes: mkdir, tar, cp
   bool in_batch = false;  ///< the batch script itself runs it: no step is written for it
   bool is_unread = false; ///< a script or a program that may start ranks and steps itself
