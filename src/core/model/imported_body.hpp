@@ -37,7 +37,9 @@ struct ImportedBody {
   bool own_environment = false;          ///< the script activates one: the site's own is not put next to it
   bool may_set_up_python = false;        ///< its commands may, or a launch names its Python or its image
   std::vector<std::string> agent_options = {}; ///< of the torchrun or accelerate that stays, as shell text
-  unsigned least_nodes = 0; ///< the old torchrun was content with this many; 0: it wanted all
+  std::vector<std::string> variables_of_files = {}; ///< of Slurm, that files which its text starts may read
+  bool lacks_visible_devices = false; ///< its text reads CUDA_VISIBLE_DEVICES, which the site does not set
+  unsigned least_nodes = 0;           ///< the old torchrun was content with this many; 0: it wanted all
 };
 
 } // namespace hpcml::model

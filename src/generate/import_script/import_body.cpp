@@ -62,6 +62,8 @@ public:
                              std::any_of(x_launches.begin(), x_launches.end(), [](const FoundLaunch& launch) {
                                return !launch.is_helper && names_python(launch.program);
                              });
+    body.lacks_visible_devices =
+        lacks_device_list(x_porting, x_launches) && is_read("CUDA_VISIBLE_DEVICES", {});
     replace_vendor_tools(x_porting, body);
     return body;
   }

@@ -26,6 +26,8 @@ bool is_common_directory(const std::string& directory) {
 /// Notes of a kind: a script with more has more than a reader takes in.
 constexpr std::size_t k_most_notes = 200;
 
+constexpr std::string_view k_devices = "CUDA_VISIBLE_DEVICES";
+
 /// Finds whether places of a text are in comments; the places must be asked for in ascending order.
 class CommentFinder {
 public:
@@ -68,6 +70,13 @@ public:
            {&piece.launch.source, &piece.launch.step_options, &piece.launch.image_options})
         for (const auto& word : *words) x_kept.push_back(word);
       x_kept.push_back(piece.launch.image);
+    }
+    if (body.lacks_visible_devices) {
+      x_set.insert(k_devices);
+      porting.note(place_of_variable(std::string(k_devices)), "port/gpus",
+                   fmt::format("{} is set to the GPUs of the job in the script for {}, whose jobs do not set "
+                               "it",
+                               k_devices, porting.to.id));
     }
     for (const auto& option : porting.result.job.sbatch) x_kept.push_back(option.value);
     if (porting.result.job.output) x_kept.push_back(porting.result.job.output->value);
@@ -184,7 +193,7 @@ private:
                      fmt::format("the script runs {}, but {} has {} GPUs: {} does not exist there", tool,
                                  x_porting.to.id, amd ? "AMD" : "NVIDIA", tool),
                      fmt::format("use {} in the script, or remove the command", now));
-    if (amd && reads("CUDA_VISIBLE_DEVICES"))
+    if (amd && !x_set.contains(k_devices) && reads("CUDA_VISIBLE_DEVICES"))
       x_porting.warn(place_of_variable("CUDA_VISIBLE_DEVICES"), "port/gpus",
                      fmt::format("the script reads $CUDA_VISIBLE_DEVICES, but in jobs on {} "
                                  "CUDA_VISIBLE_DEVICES is not set",

@@ -213,6 +213,33 @@ void record_intent(ImportState& porting, const shell::ScriptCommands& listing,
   std::sort(intent.variables.begin(), intent.variables.end());
 }
 
+/// Whether the command starts or sources a file of the user, which may read Slurm's variables.
+bool runs_file(const shell::Command& command) {
+  static constexpr std::array<std::string_view, 6> k_setups = {"activate", ".bashrc",  ".bash_profile",
+                                                               ".profile", "conda.sh", "mamba.sh"};
+  const auto name = command.name().value_or("");
+  if (command.parent || name.ends_with(".sh")) return !command.parent;
+  const bool takes_file = name == "bash" || name == "sh" || name == "source" || name == ".";
+  if (!takes_file || command.arguments().empty()) return false;
+  return !util::contains(k_setups, std::string_view(util::base_name(command.arguments().front().text())));
+}
+
+/// Returns the variables that the old request had Slurm set, if files that the script starts or sources may
+/// read them.
+std::vector<std::string> variables_of_files(const slurm::JobOptions& request,
+                                            const shell::ScriptCommands& listing) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> k_names = {
+      {{"cpus-per-task", "SLURM_CPUS_PER_TASK"},
+       {"gpus-per-node", "SLURM_GPUS_PER_NODE"},
+       {"gpus-per-task", "SLURM_GPUS_PER_TASK"},
+       {"gpus", "SLURM_GPUS"}}};
+  std::vector<std::string> names;
+  if (std::none_of(listing.commands.begin(), listing.commands.end(), runs_file)) return names;
+  for (const auto& [option, name] : k_names)
+    if (request.has(option)) names.emplace_back(name);
+  return names;
+}
+
 } // namespace
 
 ImportResult import_slurm_script(const std::string& file, std::string_view text, const model::Site& to,
@@ -278,6 +305,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
     porting.result.job.job_name =
         model::Sourced<std::string>{std::filesystem::path(file).stem().string(), porting.origin("the name")};
   job.body = port_body(porting, header, tree.program, programs, sizes);
+  job.body->variables_of_files = variables_of_files(requests[0], listing);
   record_intent(porting, listing, tree.program);
   note_leftovers(porting, *job.body);
   diag::sort_by_place(porting.result.findings);

@@ -58,6 +58,21 @@ bool chooses_own_gpu(std::string_view text) {
   return false;
 }
 
+bool lacks_device_list(const ImportState& porting, const std::vector<FoundLaunch>& programs) {
+  constexpr std::string_view k_name = "CUDA_VISIBLE_DEVICES";
+  const auto* node = target_node(porting);
+  const bool amd = node && node->gpu && node->gpu->vendor == model::GpuVendor::amd;
+  if (!amd && porting.to.gpu_request.style != model::GpuOptionStyle::none) return false;
+  if (porting.text.find(std::string(k_name) + "=") != std::string_view::npos) return false;
+  const auto reads_in_task = [&](const std::string& word) { // in a shell of the task
+    return word.find(k_name) != std::string::npos &&
+           (word.front() == '\'' || word.find("\\$") != std::string::npos);
+  };
+  return std::none_of(programs.begin(), programs.end(), [&](const FoundLaunch& found) {
+    return std::any_of(found.program.source.begin(), found.program.source.end(), reads_in_task);
+  });
+}
+
 void refuse_other_gpus(ImportState& porting, const std::vector<FoundLaunch>& programs,
                        const FoundLaunch& main, unsigned gpus) {
   const auto seen = [gpus](const FoundLaunch& program) {

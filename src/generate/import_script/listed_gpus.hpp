@@ -26,4 +26,8 @@ void refuse_other_gpus(ImportState& porting, const std::vector<FoundLaunch>& pro
 /// nodes. `is_first`: a setting in front of the command is one of its program.
 void limit_batch_gpus(ImportState& porting, TextCuts& cuts, diag::TextRange command, bool is_first);
 
+/// Whether jobs of the new site lack CUDA_VISIBLE_DEVICES, and no text of the script sets it. False if shells
+/// of tasks read it, whose launcher may set it.
+bool lacks_device_list(const ImportState& porting, const std::vector<FoundLaunch>& programs);
+
 } // namespace hpcml::import_script

@@ -53,24 +53,47 @@ bool has_type(const RequestVariable& variable, const model::PlannedDirective& di
          directive.value.value_or("").find(':') != std::string::npos;
 }
 
+/// Adds the list of devices that commands of the old script read, if the site sets none.
+void add_devices(const model::Plan& plan, ScriptLines& lines) {
+  if (!plan.body->lacks_visible_devices || plan.layout.gpus_per_node == 0) return;
+  std::string devices = "0";
+  for (unsigned i = 1; i < plan.layout.gpus_per_node; ++i) devices += "," + std::to_string(i);
+  lines.push_back(
+      Verbatim{"CUDA_VISIBLE_DEVICES=" + devices + " # read below, and not set in jobs of this site",
+               by_rule("commands of the old script read it")});
+}
+
+/// A line that sets the variable. Exports only the number of CPUs,
+/// because srun reads the other variables as its options.
+Verbatim set_variable(const RequestVariable& variable, unsigned value, bool exports, bool is_read,
+                      bool typed) {
+  return {fmt::format("{}{}={} # {}, and {} by this request", exports ? "export " : "", variable.name, value,
+                      is_read ? "read below" : "files below may read it",
+                      typed ? "set with a type" : "not set"),
+          by_rule("commands of the old script read it")};
+}
+
 /// A variable as the request of the old script had Slurm set it, for the commands that stay. Numbers of the
 /// whole step: an agent's tasks are fewer than its ranks, and the old script's variables counted ranks or
 /// tasks as it asked for them.
 ScriptLines kept_variables(const model::Plan& plan, const std::string& text) {
   ScriptLines lines;
+  const bool has_masks = !mask_lines(plan).empty();
   for (const auto& variable : k_request_variables) {
     const auto directive =
         std::find_if(plan.directives.begin(), plan.directives.end(),
                      [&](const auto& candidate) { return candidate.name == variable.option; });
     const bool typed = directive != plan.directives.end() && has_type(variable, *directive);
-    const bool set = directive != plan.directives.end() && !typed &&
-                     !(std::string_view(variable.name) == "SLURM_CPUS_PER_TASK" && !mask_lines(plan).empty());
+    const bool counts_cpus = std::string_view(variable.name) == "SLURM_CPUS_PER_TASK";
+    const bool unset = counts_cpus && has_masks;
+    const bool set = directive != plan.directives.end() && !typed && !unset;
     const auto value = variable.value(plan.layout);
-    if (set || value == 0 || !reads_variable(text, variable.name)) continue;
-    lines.push_back(Verbatim{fmt::format("{}={} # read below, and {} by this request", variable.name, value,
-                                         typed ? "set with a type" : "not set"),
-                             by_rule("commands of the old script read it")});
+    const bool is_read = reads_variable(text, variable.name);
+    const bool by_file = util::contains(plan.body->variables_of_files, std::string(variable.name));
+    if (set || value == 0 || (!is_read && !by_file)) continue;
+    lines.push_back(set_variable(variable, value, by_file && counts_cpus && !has_masks, is_read, typed));
   }
+  add_devices(plan, lines);
   return lines;
 }
 

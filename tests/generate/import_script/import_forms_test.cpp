@@ -273,3 +273,20 @@ TEST_CASE("gen --from warns about each other GRES that it removes") {
   CHECK(result.job.gpus_per_node->value == 1);
   CHECK(reports(result, "port/gres", "a share of a GPU"));
 }
+
+TEST_CASE("gen --from sets Slurm variables that sourced files may read") {
+  const auto script = job("--gpus-per-node=1 --cpus-per-task=4", "source cpu.sh\nbash scripts/ptb.sh");
+  CHECK(has(written(script, "lumi"), "SLURM_CPUS_PER_TASK=7 # files below may read it"));
+  const auto plain = job("--gpus-per-node=1 --cpus-per-task=4",
+                         "source ~/.bashrc\nsource venv/bin/activate\npython train.py");
+  CHECK_FALSE(has(written(plain, "lumi"), "SLURM_CPUS_PER_TASK=7"));
+}
+
+TEST_CASE("gen --from sets CUDA_VISIBLE_DEVICES that the batch script reads") {
+  const auto script = job("--gpus-per-node=1", "python detect.py --device $CUDA_VISIBLE_DEVICES");
+  CHECK(has(written(script, "lumi"), "\nCUDA_VISIBLE_DEVICES=0 # read below"));
+  CHECK(has(written(script, "vista"), "\nCUDA_VISIBLE_DEVICES=0 # read below"));
+  CHECK_FALSE(has(written(script, "narval"), "CUDA_VISIBLE_DEVICES=0 #"));
+  const auto own = job("--gpus-per-node=1", "X=1\nCUDA_VISIBLE_DEVICES=$X python a.py $CUDA_VISIBLE_DEVICES");
+  CHECK_FALSE(has(written(own, "lumi"), "# read below"));
+}

@@ -275,7 +275,9 @@ TEST_CASE("tools and variables of another GPU vendor are reported") {
   const auto text = job("-N 1 --gres=gpu:4 --ntasks-per-node=4",
                         "nvidia-smi dmon > log &\nsrun python x.py --devices $CUDA_VISIBLE_DEVICES");
   CHECK(reports(ported(text, "lumi"), "port/gpus", "lumi has AMD GPUs: nvidia-smi does not exist there"));
-  CHECK(reports(ported(text, "lumi"), "port/gpus", "CUDA_VISIBLE_DEVICES is not set"));
+  CHECK(reports(ported(text, "lumi"), "port/gpus", "CUDA_VISIBLE_DEVICES is set to the GPUs of the job"));
+  const auto in_task = job("-N 1 --gres=gpu:4", "srun bash -c 'python x.py --devices $CUDA_VISIBLE_DEVICES'");
+  CHECK(reports(ported(in_task, "lumi"), "port/gpus", "CUDA_VISIBLE_DEVICES is not set"));
   CHECK_FALSE(reports(ported(text, "narval"), "port/gpus", "nvidia-smi"));
   const auto table = job("-N 1 --gres=gpu:4 --ntasks-per-node=4", "nvidia-smi\nsrun python x.py");
   CHECK(reports(ported(table, "lumi"), "port/gpus", "nvidia-smi is replaced by rocm-smi"));
