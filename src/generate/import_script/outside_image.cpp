@@ -34,10 +34,18 @@ const shell::SyntaxNode* find_command(const shell::SyntaxNode& node, std::size_t
   return nullptr;
 }
 
+/// The character before the place, other than one quote: in "$DIR"/data another path continues.
+char char_before(std::string_view text, std::size_t at) {
+  if (at == 0) return ' ';
+  const char before = text[at - 1];
+  const bool quoted = before == '"' || before == '\'';
+  return quoted && at > 1 ? text[at - 2] : before;
+}
+
 /// Whether the text has the path, or a path below it.
 bool names_path(std::string_view text, std::string_view path) {
   for (auto at = text.find(path); at != std::string_view::npos; at = text.find(path, at + 1)) {
-    const char before = at == 0 ? ' ' : text[at - 1];
+    const char before = char_before(text, at);
     const auto end = at + path.size();
     const char after = end < text.size() ? text[end] : '/';
     const auto continues = [](char c) { return shell::is_name_char(c) || c == '-' || c == '.'; };

@@ -51,6 +51,7 @@ TEST_CASE("gen --from rejects programs whose files only a container has") {
         "srun apptainer exec -B $D:/code x.sif bash -c 'cd /code && python t.py'",
         "export SINGULARITY_BIND=/data/me:/mnt\nsrun singularity exec x.sif python t.py --data /mnt/a",
         "#SBATCH --container-image=a/b:1 --container-mounts=/data/me:/mnt\nsrun python t.py /mnt/a",
+        "srun apptainer exec -B /d/me:/data x.sif python t.py --data=\"/data/$X\"",
         "srun apptainer exec x.sif /opt/conda/bin/python t.py",
         "srun apptainer exec x.sif bash -c 'source /app/venv/bin/activate && python t.py'",
         "true && srun apptainer exec --env A=b x.sif python t.py"}) {
@@ -62,10 +63,12 @@ TEST_CASE("gen --from rejects programs whose files only a container has") {
 }
 
 TEST_CASE("gen --from keeps programs whose paths exist without their container") {
-  for (const std::string launch : {"srun apptainer exec --pwd $PWD x.sif python t.py",
-                                   "srun apptainer exec -B /data:/data x.sif python t.py /data/x",
-                                   "srun apptainer exec -B /data/me:/mnt x.sif python t.py --data /mnt2/x",
-                                   "srun apptainer exec --env NCCL_SOCKET_IFNAME=eth0 x.sif python t.py"}) {
+  for (const std::string launch :
+       {"srun apptainer exec --pwd $PWD x.sif python t.py",
+        "srun apptainer exec -B /data:/data x.sif python t.py /data/x",
+        "srun apptainer exec -B /data/me:/mnt x.sif python t.py --data /mnt2/x",
+        "srun apptainer exec -B /d/me:/data x.sif python t.py \"$D\"/data/x $D/data/y /d/data",
+        "srun apptainer exec --env NCCL_SOCKET_IFNAME=eth0 x.sif python t.py"}) {
     INFO(launch);
     const auto result = outside(launch);
     CHECK_FALSE(diag::has_errors(result.findings));
