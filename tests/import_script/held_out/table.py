@@ -30,12 +30,15 @@ SETS = (
     ("201-240", ("before the importer was changed",),
      "No fix had been made with these scripts in sight before the first run: it shows what to expect of other scripts. "
      "The fixes since then were made with these scripts in sight."),
+    ("241-280", ("before the importer was changed",),
+     "No fix had been made with these scripts in sight before the first run: it shows what to expect of other scripts. "
+     "The fixes since then were made with these scripts in sight."),
 )
 RUNS = ("first", "second", "third")
 
 HEAD = """# Import trials
 
-240 public Slurm scripts, imported to five sites, in six sets of 40. Each result that hpcml wrote ran on the
+280 public Slurm scripts, imported to five sites, in seven sets of 40. Each result that hpcml wrote ran on the
 emulated site, with programs that record their arguments, variables, ranks and GPUs. The records are
 compared with an intent that was written down before any import.
 
