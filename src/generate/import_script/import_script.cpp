@@ -85,6 +85,27 @@ void report_unread(ImportState& porting, const std::vector<shell::UnparsedText>&
                   fmt::format("run bash -n {} to check the script without executing it", porting.file));
 }
 
+/// Rejects a script that bash could not parse after the import, at the first line whose new text is the
+/// cause.
+void refuse_unparseable(ImportState& porting, const model::ImportedBody& body,
+                        const std::vector<FoundLaunch>& programs) {
+  const auto is_broken = [](const std::string& text) {
+    return !shell::unread_parts(shell::read_script(text).program).empty();
+  };
+  std::string text;
+  for (const auto& piece : body.pieces) text += piece.text + util::join(piece.launch.source, " ");
+  if (diag::has_errors(porting.result.findings) || !is_broken(text)) return;
+  auto at = std::find_if(programs.begin(), programs.end(), [&](const FoundLaunch& found) {
+    return is_broken(util::join(found.program.source, " "));
+  });
+  if (at == programs.end()) at = programs.begin();
+  porting.error(
+      {at->begin, at->end - at->begin}, "port/launch",
+      fmt::format("the program of line {} cannot be written for {}: bash could not parse the result",
+                  porting.lines.number_at(at->begin), porting.to.id),
+      "use a separate script for the text within quotes, and start it in this line");
+}
+
 /// The shell of the first line, if it is not bash or one whose scripts bash runs: "tcsh"; else empty.
 std::string foreign_shell(std::string_view text) {
   static constexpr std::array<std::string_view, 6> k_like_bash = {"bash", "sh", "dash", "ksh", "zsh", ""};
@@ -305,6 +326,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
     porting.result.job.job_name =
         model::Sourced<std::string>{std::filesystem::path(file).stem().string(), porting.origin("the name")};
   job.body = port_body(porting, header, tree.program, programs, sizes);
+  refuse_unparseable(porting, *job.body, programs);
   job.body->variables_of_files = variables_of_files(requests[0], listing);
   record_intent(porting, listing, tree.program);
   note_leftovers(porting, *job.body);

@@ -12,6 +12,7 @@
 #include "core/util/text.hpp"
 #include "generate/import_script/import_state.hpp"
 #include "generate/import_script/program_text.hpp"
+#include "generate/import_script/quoted_word.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -150,6 +151,11 @@ std::string without_continuation(std::string_view text) {
   const auto end = trimmed.find_last_not_of('\\') + 1; // npos + 1 is 0
   const bool continues = (trimmed.size() - end) % 2 == 1;
   return std::string(continues ? util::trim(trimmed.substr(0, trimmed.size() - 1)) : trimmed);
+}
+
+bool ends_with_exec(std::string_view text) {
+  const auto word = util::trim(text);
+  return word.ends_with("exec") && (word.size() == 4 || !shell::is_name_char(word[word.size() - 5]));
 }
 
 /// Returns the place of the first word that is written in the script itself.
@@ -358,50 +364,76 @@ private:
       return first > word.place.offset && first < end_of(word.place);
     });
     if (of_agent || script == outer.end()) return std::nullopt;
-    const auto begin = std::size_t{script->place.offset};
-    const char quote = x_text[begin];
-    const auto last = end_of(script->place) - 1;
-    if (!is_quoted(script->place) || agent->place.offset <= begin) return std::nullopt;
-    auto before = std::string(x_text.substr(begin + 1, agent->place.offset - begin - 1));
-    auto program = without_continuation(x_text.substr(first, last - first));
+    const QuotedWord quotes(x_text, script->place);
+    if (!quotes.starts_quoted() || agent->place.offset <= quotes.begin() || agent->place.offset > first)
+      return std::nullopt;
+    const auto start = quotes.with_escape(first), last = quotes.end_of_text();
+    const auto agent_start = quotes.with_escape(agent->place.offset);
+    auto before = std::string(x_text.substr(quotes.begin(), agent_start - quotes.begin()));
+    auto program = without_continuation(x_text.substr(start, last - start));
     if (const auto name = find_rank_setting(before); !name.empty()) {
       why = fmt::format("the shell that starts the program sets {} for {}, but now for each rank", name,
                         agent->program);
       return std::nullopt;
     }
-    if (util::trim(before).empty()) before.clear();
+    if (util::trim(std::string_view(before).substr(1)).empty()) before.resize(1);
     const bool alone =
         !with_others && util::replace_all(program, "\\\n", " ").find_first_of(";|&<>\n") == std::string::npos;
-    if (!alone && !with_others) program = one_command(program, last - first);
+    if (!alone && !with_others) program = one_command(program, start);
     if (program.empty() || (local_rank && !alone)) return std::nullopt;
-    if (local_rank && !insert_local_rank(program, quote == '"')) return std::nullopt;
-    const auto line = before + (with_others ? "" : "exec ") + util::join(x_lead, " ") +
-                      (x_lead.empty() ? "" : " ") + program;
+    const auto text =
+        spliced(quotes, before, agent_start, std::move(program), start,
+                {.adds_exec = !with_others && !ends_with_exec(before), .adds_rank = local_rank});
+    if (!text) return std::nullopt;
     ProgramCommandText result;
-    result.command = {"bash", "-c", line};
-    result.source = {"bash", "-c", quote + line + quote};
+    result.command = {"bash", "-c", text->substr(1, text->size() - (text->back() == text->front() ? 2 : 1))};
+    result.source = {"bash", "-c", *text};
     return result;
   }
 
-  bool is_quoted(diag::TextRange word) const {
-    const char quote = x_text[word.offset];
-    return (quote == '\'' || quote == '"') && x_text[end_of(word) - 1] == quote;
+  /// What a shell's text gets in the agent's place.
+  struct Additions {
+    bool adds_exec, adds_rank;
+  };
+  /// Returns the word of a shell's text without the agent that begins at `agent`: `before` it and the program
+  /// from `start`. Nothing if it is not known which quotes are open.
+  std::optional<std::string> spliced(const QuotedWord& quotes, const std::string& before, std::size_t agent,
+                                     std::string program, std::size_t start, Additions additions) const {
+    const auto at_agent = quotes.open_at(agent), at_first = quotes.open_at(start),
+               at_end = quotes.open_at(start + program.size());
+    if (!at_agent || !at_first || !at_end) return std::nullopt;
+    if (additions.adds_rank && !insert_local_rank(program, start, quotes)) return std::nullopt;
+    return before + lead_within(*at_agent, *at_first, additions.adds_exec) + program + *at_end;
+  }
+
+  /// Returns the text between that before the agent, in which the quote `open` is open, and the program, in
+  /// which `next` is.
+  std::string lead_within(const std::string& open, const std::string& next, bool adds_exec) const {
+    auto text = (adds_exec ? "exec " : "") + util::join(x_lead, " ") + (x_lead.empty() ? "" : " ");
+    if (open == "'") text = util::replace_all(text, "'", "'\\''");
+    if (open.empty() && !text.empty()) return "\"" + text + (next == "\"" ? "" : "\"" + next);
+    return text + (open == next ? "" : open + next);
   }
 
   /// Adds the local rank after the program's name. Returns false if the text does not show its end.
-  bool insert_local_rank(std::string& program, bool is_expanded) const {
-    const auto begin = x_words.front().place.offset;
-    const auto end = end_of(x_words.front().place) - begin;
-    if (end > program.size() || (x_words.size() > 1 && x_words[1].place.offset == begin)) return false;
-    program.insert(end, std::string(" --local_rank=") + (is_expanded ? "\\" : "") + "$LOCAL_RANK");
+  bool insert_local_rank(std::string& program, std::size_t start, const QuotedWord& quotes) const {
+    const auto end = end_of(x_words.front().place) - start;
+    if (end > program.size() ||
+        (x_words.size() > 1 && x_words[1].place.offset == x_words.front().place.offset))
+      return false;
+    const auto open = quotes.open_at(start + end);
+    if (!open) return false;
+    program.insert(end, open->empty()   ? "' --local_rank=$LOCAL_RANK'"
+                        : *open == "\"" ? " --local_rank=\\$LOCAL_RANK"
+                                        : " --local_rank=$LOCAL_RANK");
     return true;
   }
 
   /// The text up to what ends the program's command.
-  std::string one_command(const std::string& text, std::size_t) const {
+  std::string one_command(const std::string& text, std::size_t start) const {
     const auto& last = x_words.back();
     if (!last.known()) return {};
-    const auto end = end_of(last.place) - first_place(x_words);
+    const auto end = end_of(last.place) - start;
     return end <= text.size() ? text.substr(0, end) : text;
   }
 
