@@ -19,6 +19,7 @@
 #include "generate/import_script/listed_gpus.hpp"
 #include "generate/import_script/python_setup.hpp"
 #include "generate/import_script/request_variables.hpp"
+#include "generate/import_script/startup_files.hpp"
 #include "generate/import_script/visible_devices.hpp"
 
 namespace hpcml::import_script {
@@ -54,6 +55,7 @@ public:
     note_exports(x_porting, x_cuts, x_assignments, x_inner);
     for (const auto& launch : x_launches)
       if (!launch.in_batch) cut_device_prefix(launch);
+    keep_environment_path(x_porting, x_cuts, program);
     x_edits = keep_old_numbers(x_porting, x_cuts, x_launches, sizes);
     keep_redirects(x_porting, x_cuts, x_launches, program);
     cut_comments(program);
@@ -104,7 +106,7 @@ private:
     const auto word = first_word(node);
     if (word == "module" || word == "ml") {
       port_modules(node);
-    } else if (is_activation(node, word)) {
+    } else if (is_activation(node)) {
       auto& intent = x_porting.result.intent;
       intent.environment = x_text.substr(node.place.offset, node.place.length);
       intent.keeps_environment = x_own_environment = x_porting.chosen.environment.empty();
@@ -184,20 +186,9 @@ private:
     for (const auto& child : node.children) look_within(child);
   }
 
-  static bool is_activation(const shell::SyntaxNode& node, const std::string& word) {
-    if (word != "source" && word != "." && word != "conda" && word != "mamba" && word != "micromamba")
-      return false;
-    if (node.words.size() < 2) return false;
-    const auto text = word_text(node.words[1]);
-    return word == "conda" || word == "mamba" || word == "micromamba"
-               ? text == "activate"
-               : text.ends_with("/activate") || text == "activate";
-  }
-
   /// Whether a statement of the outermost level activates an environment.
   static bool activates(const shell::SyntaxNode& program) {
-    return std::any_of(program.children.begin(), program.children.end(),
-                       [](const auto& node) { return is_activation(node, first_word(node)); });
+    return std::any_of(program.children.begin(), program.children.end(), is_activation);
   }
 
   std::string shown(const shell::SyntaxNode& node) const {
