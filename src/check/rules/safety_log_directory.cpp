@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A directory for the log that Slurm before 23.02 does not create.
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 #include "check/rule.hpp"
@@ -66,6 +67,19 @@ bool is_made_before(const LintContext& subject, const std::string& directory, bo
   return (made && submits_itself(subject)) || is_made_by_usage(subject.text, directory);
 }
 
+/// The directory of the log of this option; empty if there is none that may be missing, or none that the
+/// script's text shows.
+std::string directory_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos || slash == 0 || path[0] == '$' || path[0] == '~' ||
+      path.find_first_of("<{") != std::string::npos)
+    return {};
+  auto directory = path.substr(0, slash);
+  if (directory.starts_with("./")) directory.erase(0, 2);
+  constexpr std::array<std::string_view, 4> k_present = {".", "..", "/dev", "/tmp"};
+  return util::contains(k_present, std::string_view(directory)) ? std::string() : directory;
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   std::vector<std::string> reported;
@@ -73,20 +87,13 @@ RuleMatches find(const LintContext& subject) {
   const auto severity = subject.version_known ? std::nullopt : std::optional(diag::Severity::note);
   const auto& request = subject.requests[0]; // the script's log is that of the first component
   for (const std::string_view option : {"output", "error"}) {
-    auto path = request.text(option);
-    const auto slash = path.rfind('/');
-    if (slash == std::string::npos || slash == 0 || request.place(option).length == 0 || path[0] == '$' ||
-        path[0] == '~' || path.find_first_of("<{") != std::string::npos)
-      continue;
-    auto directory = path.substr(0, slash);
-    if (directory.starts_with("./")) directory.erase(0, 2);
-    if (directory == "." || directory == ".." || directory == "/dev" || directory == "/tmp" ||
-        std::find(reported.begin(), reported.end(), directory) != reported.end())
+    const auto directory = directory_of(request.text(option));
+    if (directory.empty() || request.place(option).length == 0 || util::contains(reported, directory))
       continue;
     const bool pattern =
         directory.find('%') != std::string::npos && directory.find("%u") == std::string::npos;
     const bool made = is_made_by(subject, directory);
-    if (path[0] == '/' && !pattern && !made) continue; // who writes it in full knows it
+    if (directory[0] == '/' && !pattern && !made) continue; // who writes it in full knows it
     if (is_made_before(subject, directory, made)) continue;
     reported.push_back(directory);
     hits.push_back(
