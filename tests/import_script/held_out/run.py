@@ -44,7 +44,8 @@ NAME, ARGS = os.path.basename(sys.argv[1]), sys.argv[2:]
 def launch_accelerate():  # as accelerate does: ranks of this node, with the settings of options and configuration as variables
     words, options = ARGS[1:], {}
     while words and words[0].startswith("-"):
-        name, _, value = words.pop(0).lstrip("-").replace("-", "_").partition("=")
+        name, _, value = words.pop(0).lstrip("-").partition("=")
+        name = name.replace("-", "_")
         flag = name in ("multi_gpu", "use_fsdp", "use_deepspeed", "m", "module", "no_python", "debug")
         options[name] = value or ("1" if flag else words.pop(0))
     variables, section = dict(os.environ), ""

@@ -24,15 +24,15 @@ SETS = (
      "The importer was not changed between the first two runs, and no fix had been made with these scripts in sight: "
      "they show what to expect of other scripts. The fixes since then were made with these scripts in sight. "
      "The errors of the trial are those of four intents (below)."),
-    ("161-200", ("before the importer was changed",),
-     "No fix had been made with these scripts in sight before the first run: it shows what to expect of other scripts. "
-     "The fixes since then were made with these scripts in sight."),
+    ("161-200", ("before errors of the trial were corrected", "before the importer was changed"),
+     "No fix had been made with these scripts in sight before the first two runs: they show what to expect of other scripts. "
+     "The fixes since then were made with these scripts in sight. The error of the trial: two of its jobs shared a directory."),
     ("201-240", ("before the importer was changed",),
      "No fix had been made with these scripts in sight before the first run: it shows what to expect of other scripts. "
      "The fixes since then were made with these scripts in sight."),
-    ("241-280", ("before the importer was changed",),
-     "No fix had been made with these scripts in sight before the first run: it shows what to expect of other scripts. "
-     "The fixes since then were made with these scripts in sight."),
+    ("241-280", ("before errors of the trial were corrected",),
+     "The importer was not changed between the two runs, and no fix had been made with these scripts in sight: "
+     "the last run shows what to expect of other scripts. The error of the trial: its stand-in of accelerate read a dash in a path as an underscore."),
 )
 RUNS = ("first", "second", "third")
 
