@@ -120,7 +120,7 @@ const shell::ArgumentPiece* reading_piece(const shell::Argument& word,
   return nullptr;
 }
 
-std::optional<ProgramOption> find_program_option(const Link& program,
+std::optional<CountArgument> find_count_argument(const Link& program,
                                                  std::span<const std::string_view> names) {
   const auto& words = program.operands;
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -134,7 +134,7 @@ std::optional<ProgramOption> find_program_option(const Link& program,
     const auto number =
         word.known() ? util::parse_unsigned(next ? word.text() : text.substr(equals + 1)) : std::nullopt;
     if (!number || *number > 10000) return std::nullopt;
-    return ProgramOption{std::move(name), static_cast<long>(*number), word.place};
+    return CountArgument{std::move(name), static_cast<long>(*number), word.place};
   }
   return std::nullopt;
 }

@@ -50,13 +50,13 @@ const shell::ArgumentPiece* reading_piece(const shell::Argument& word,
 const GivenOption* find_any(const Link& link, std::initializer_list<std::string_view> names);
 
 /// A number that a program gets by an option: "--num-workers 8", "--gpus=4".
-struct ProgramOption {
+struct CountArgument {
   std::string name; ///< with '_' for '-', without the first dashes
   long number = 0;
   diag::TextRange place; ///< of the word with the number
 };
 /// The first option with one of these names after the program's file; nothing if its value is not a number.
-std::optional<ProgramOption> find_program_option(const Link& program,
+std::optional<CountArgument> find_count_argument(const Link& program,
                                                  std::span<const std::string_view> names);
 
 /// True if an option or variable of torchrun sets its node as the only one.

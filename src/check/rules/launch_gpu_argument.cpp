@@ -49,7 +49,7 @@ std::optional<long> gpus_of(const LintContext& subject, const Launch& launch) {
 }
 
 /// Reports a program that uses fewer GPUs than the job has, and is the only one.
-void find_fewer(const LintContext& subject, const Launch& launch, const ProgramOption& option, long gpus,
+void find_fewer(const LintContext& subject, const Launch& launch, const CountArgument& option, long gpus,
                 RuleMatches& hits) {
   static constexpr std::array<std::string_view, 3> k_may_be_index = {"devices", "gpus", "nproc"};
   const auto& context = launch.command->context;
@@ -78,7 +78,7 @@ RuleMatches find(const LintContext& subject) {
         hits.add({word.place,
                   fmt::format("cuda:{} does not exist: the job has {}, numbered from 0", *device, counted),
                   fmt::format("use cuda:{}, or request more GPUs", *gpus - 1)});
-    const auto option = find_program_option(launch.last(), k_names);
+    const auto option = find_count_argument(launch.last(), k_names);
     if (!option || (option->name == "devices" && !is_trainer(launch.last()))) continue;
     if (option->number > *gpus)
       hits.add({option->place,

@@ -26,7 +26,7 @@ RuleMatches find(const LintContext& subject) {
   if (subject.requests.size() != 1 || subject.text.find("workers") == std::string_view::npos) return hits;
   for (const auto& launch : subject.launches) {
     if (!launch.python() && !launch.agent()) continue;
-    const auto workers = find_program_option(launch.last(), k_names);
+    const auto workers = find_count_argument(launch.last(), k_names);
     if (!workers || !loads_data(subject, launch)) continue;
     const auto shape = shape_of(subject, launch);
     const auto cpus = cpus_of_task(subject, launch, shape);
