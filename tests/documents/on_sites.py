@@ -135,7 +135,7 @@ def check_zurada():
     reported = site.run()
     return all([expect("Zurada, its training", reported["train"], [r"epoch 4: loss \d\.\d+ over 1000 samples of 2 ranks"]),
                 expect("Zurada, where no GPU is seen the doctor says why", reported["doctor"],
-                       ["GPUs: 0", "does a program here see GPUs\\? no", r"\[hidden-by-variable\]|\[torch-without-gpus\]"])])
+                       ["GPUs: 0", "GPUs: none visible to torch", r"\[hidden-by-variable\]|\[torch-without-gpus\]"])])
 
 
 CHECKS = {"alliance": check_alliance, "libtorch": check_libtorch, "servers": check_servers, "lumi": check_lumi, "vista": check_vista,
