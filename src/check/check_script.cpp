@@ -261,7 +261,7 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
       version ? read_as(text, *version, subject) : read_as_all(text, target.site != nullptr, subject);
   if (subject.site) evaluate_parts(subject);
   const auto script = shell::read_script(is_shell_script(text) ? std::string(text) : std::string());
-  subject.listing = shell::list_commands(script, true);
+  subject.listing = shell::list_commands(script, /*keeps_beginnings=*/true);
   subject.unread = shell::unread_parts(script.program);
   subject.texts = shell::long_texts(script.program, text);
   subject.launches = find_launches(subject.listing);

@@ -28,7 +28,7 @@ constexpr std::array<Question, 7> k_questions = {{
     {"huggingface-cli", "login", "--token", k_terminal, "run it before sbatch, or set HF_TOKEN"},
     {"vim", "", "", "is an editor, and a job has no terminal", k_submit_first},
     {"nano", "", "", "is an editor, and a job has no terminal", k_submit_first},
-    {"htop", "", "", "needs a terminal, which a job has not", "use top -b -n 1"},
+    {"htop", "", "", "needs a terminal, which a job does not have", "use top -b -n 1"},
 }};
 
 bool asks(const shell::Command& command, const Question& question) {

@@ -40,14 +40,14 @@ struct ShellState {
   bool export_all = false;
   bool errexit = false;
   bool pipefail = false;
-  bool keeps_beginnings = false;          ///< as list_commands
+  bool keeps_beginnings = false;          ///< as of list_commands()
   ExitScope ended = ExitScope::nothing;   ///< what nothing after this point runs in
   ExitScope guarded = ExitScope::nothing; ///< what an earlier condition may have left
   unsigned changes = 0;                   ///< how often something unseen may have set variables
   std::shared_ptr<const Exports> exports; ///< made when asked for
 
   const Variable* find(std::string_view name) const;
-  /// Returns the variable as it is kept.
+  /// Returns the stored variable.
   const VariableRef& set(Variable variable);
   /// Nothing is known of the variable any more.
   void forget(const std::string& name, TextRange where, bool array = false);

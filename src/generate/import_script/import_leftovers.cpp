@@ -183,8 +183,7 @@ private:
 
   /// Variables and programs of the other vendor's GPUs.
   void warn_of_vendor() const {
-    const auto* node = target_node(x_porting);
-    const auto vendor = node && node->gpu ? node->gpu->vendor : model::GpuVendor::unknown;
+    const auto vendor = vendor_of_target(x_porting);
     if (vendor == model::GpuVendor::unknown) return;
     const bool amd = vendor == model::GpuVendor::amd;
     const std::string tool = amd ? "nvidia-smi" : "rocm-smi", now = amd ? "rocm-smi" : "nvidia-smi";

@@ -11,11 +11,6 @@
 namespace hpcml::import_script {
 namespace {
 
-model::GpuVendor vendor_of_target(const ImportState& porting) {
-  const auto* node = target_node(porting);
-  return node && node->gpu ? node->gpu->vendor : model::GpuVendor::unknown;
-}
-
 /// The numbers that the same variables have in the new job.
 SizeEvaluator sizes_of_new_job(const ImportState& porting, const SizeEvaluator& before) {
   SizeEvaluator after = before;

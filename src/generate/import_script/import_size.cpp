@@ -468,6 +468,11 @@ const model::Partition* target_partition(const ImportState& porting) {
   return usual == site.partitions.end() ? nullptr : &*usual;
 }
 
+model::GpuVendor vendor_of_target(const ImportState& porting) {
+  const auto* node = target_node(porting);
+  return node && node->gpu ? node->gpu->vendor : model::GpuVendor::unknown;
+}
+
 const model::NodeType* target_node(const ImportState& porting) {
   const auto* place = target_partition(porting);
   const model::NodeType* best = nullptr;

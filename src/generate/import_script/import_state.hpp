@@ -173,6 +173,8 @@ bool has_srun(const model::Site& site);
 const model::Partition* target_partition(const ImportState& porting);
 /// Returns the node type with most GPUs that the new script can run on; nothing if none is known.
 const model::NodeType* target_node(const ImportState& porting);
+/// Returns the vendor of the GPUs of target_node(); unknown if there is no such node.
+model::GpuVendor vendor_of_target(const ImportState& porting);
 /// Paths and variables of the old site in the text that stays.
 void note_leftovers(ImportState& porting, const model::ImportedBody& body);
 /// Returns the text after the directives with its launches as gaps, without what the new script does itself.

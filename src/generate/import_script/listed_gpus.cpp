@@ -60,9 +60,9 @@ bool chooses_own_gpu(std::string_view text) {
 
 bool lacks_device_list(const ImportState& porting, const std::vector<FoundLaunch>& programs) {
   constexpr std::string_view k_name = "CUDA_VISIBLE_DEVICES";
-  const auto* node = target_node(porting);
-  const bool amd = node && node->gpu && node->gpu->vendor == model::GpuVendor::amd;
-  if (!amd && porting.to.gpu_request.style != model::GpuOptionStyle::none) return false;
+  if (vendor_of_target(porting) != model::GpuVendor::amd &&
+      porting.to.gpu_request.style != model::GpuOptionStyle::none)
+    return false;
   if (porting.text.find(std::string(k_name) + "=") != std::string_view::npos) return false;
   const auto reads_in_task = [&](const std::string& word) { // in a shell of the task
     return word.find(k_name) != std::string::npos &&
@@ -96,9 +96,8 @@ void refuse_other_gpus(ImportState& porting, const std::vector<FoundLaunch>& pro
 
 void limit_batch_gpus(ImportState& porting, TextCuts& cuts, diag::TextRange command, bool is_first) {
   if (porting.batch_gpus == 0) return;
-  const auto* node = target_node(porting);
-  const bool amd = node && node->gpu && node->gpu->vendor == model::GpuVendor::amd;
-  const std::string name = amd ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES";
+  using enum model::GpuVendor;
+  const auto name = model::visible_devices_variable(vendor_of_target(porting) == amd ? amd : nvidia);
   const auto text = short_line(porting.text.substr(command.offset, command.length));
   std::vector<std::string> devices;
   for (unsigned i = 0; i < porting.batch_gpus; ++i) devices.push_back(std::to_string(i));

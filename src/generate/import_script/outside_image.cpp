@@ -187,12 +187,16 @@ private:
     return !is_owned(name) && !is_rank_variable(name) && !name.starts_with("SLURM_");
   }
 
+  /// Returns the value as text of the script; nothing if it is a value of another shell that is not known.
+  static std::optional<std::string> value_text(const FoundLaunch& found, const shell::Argument& value) {
+    if (value.known()) return util::shell_quote(value.text());
+    return found.launch->command->parent ? std::nullopt : rebuilt(value);
+  }
+
   void add_export(FoundLaunch& found, const std::string& name, const shell::Argument& value,
                   diag::TextRange place) {
     if (!is_kept(name)) return;
-    const auto text = value.known()                   ? std::optional(util::shell_quote(value.text()))
-                      : found.launch->command->parent ? std::nullopt
-                                                      : rebuilt(value);
+    const auto text = value_text(found, value);
     if (text) return found.lines_before.push_back("export " + name + "=" + *text);
     error(place,
           fmt::format("{} of the container is lost: the program runs outside of it on {}, and the value is "
@@ -204,9 +208,7 @@ private:
   void keep_file(FoundLaunch& found, const GivenOption& option, bool is_shell) {
     if (!option.value) return;
     const auto& value = *option.value;
-    auto file = value.known()                   ? std::optional(util::shell_quote(value.text()))
-                : found.launch->command->parent ? std::nullopt
-                                                : rebuilt(value);
+    auto file = value_text(found, value);
     if (!file)
       return error(
           option.place,
@@ -264,13 +266,11 @@ private:
     const auto text = x_porting.text;
     const auto at = command ? std::size_t{command->place.offset} : found.begin;
     const auto line = text.rfind('\n', at) + 1; // npos + 1 is 0
-    const auto before = util::trim(text.substr(0, line));
     const auto indent = text.substr(line, at - line);
     const bool is_first = util::trim(indent).empty() || util::trim(indent) == "time";
-    const bool continues = before.ends_with("\\") || before.ends_with("|") || before.ends_with("&&");
     std::vector<std::string> names;
     for (const auto& added : found.lines_before) names.push_back("'" + added + "'");
-    if (!is_first || continues)
+    if (!is_first || continues_line(text, line))
       return error({found.begin, found.end - found.begin},
                    fmt::format("'{}' loses variables of its container, because it runs outside of it on {}: "
                                "{}",

@@ -31,8 +31,11 @@ std::size_t QuotedWord::with_escape(std::size_t place) const {
 
 std::optional<std::string> QuotedWord::open_at(std::size_t place) const {
   const auto text = std::string(x_script.substr(x_begin, place - x_begin));
+  // Each place reads the word once, so their number is limited: an import takes linear time.
+  constexpr unsigned k_most_places = 64;
+  unsigned places = 0;
   for (auto at = text.find("$'"); at != std::string::npos; at = text.find("$'", at + 1))
-    if (is_complete(text.substr(0, at))) return std::nullopt;
+    if (++places > k_most_places || is_complete(text.substr(0, at))) return std::nullopt;
   for (const std::string quote : {"", "'", "\""})
     if (is_complete(text + quote)) return quote;
   return std::nullopt;

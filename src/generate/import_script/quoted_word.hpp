@@ -24,7 +24,7 @@ public:
   /// Returns the place, or that of the `\` that escapes the character there.
   std::size_t with_escape(std::size_t place) const;
   /// Returns the quote that is open at the place, empty if none is; nothing if the place is within another
-  /// construct such as `$(…)` or `$'…'`.
+  /// construct such as `$(…)` or `$'…'`, or if the word may have more than 64 of the latter.
   std::optional<std::string> open_at(std::size_t place) const;
 
 private:

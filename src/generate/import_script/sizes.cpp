@@ -148,8 +148,8 @@ bool lists_devices(std::string_view text, std::string_view name) {
 /// Whether the text is a command substitution.
 bool is_command(std::string_view text) { return text.starts_with("$(") || text.starts_with('`'); }
 
-/// The text that all assignments at the begin of a line give the variable; empty if there is none, or if they
-/// differ.
+/// The text that all assignments at the beginning of a line give the variable; empty if there is none, or if
+/// they differ.
 std::string_view assigned_text(std::string_view text, std::string_view name) {
   std::string_view common;
   const auto setting = std::string(name) + "=";

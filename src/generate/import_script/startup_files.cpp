@@ -49,12 +49,6 @@ bool resets_path(const SyntaxNode& node, std::string_view text) {
          std::any_of(node.declared.begin(), node.declared.end(), sets);
 }
 
-/// Whether the line continues the one before: `[ -f x ] && \`, `a &&`.
-bool continues_line(std::string_view text, std::size_t line) {
-  const auto before = util::trim(text.substr(0, line));
-  return before.ends_with("\\") || before.ends_with("&") || before.ends_with("|");
-}
-
 } // namespace
 
 bool is_activation(const SyntaxNode& node) {

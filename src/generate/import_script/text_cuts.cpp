@@ -20,6 +20,11 @@ bool covers(const std::vector<ByteRange>& ranges, ByteRange line) {
 
 } // namespace
 
+bool continues_line(std::string_view text, std::size_t line) {
+  const auto before = util::trim(text.substr(0, line));
+  return before.ends_with("\\") || before.ends_with("|") || before.ends_with("&&");
+}
+
 std::size_t TextCuts::line_begin(std::size_t at) const {
   const auto before = at == 0 ? std::string_view::npos : x_text.rfind('\n', at - 1);
   return before == std::string_view::npos ? 0 : before + 1;

@@ -16,6 +16,9 @@ struct ByteRange {
   std::size_t begin = 0, end = 0;
 };
 
+/// True if the line that begins there continues the one before: `a && \`, `a |`.
+bool continues_line(std::string_view text, std::size_t line);
+
 /// What goes and what stays of a script.
 class TextCuts {
 public:

@@ -88,3 +88,13 @@ TEST_CASE("Quotes closed and opened again give programs the same words") {
                                << imported("srun bash -c " + lines.at(std::stoul(difference))));
   CHECK(output->out.empty());
 }
+
+TEST_CASE("A word with very many dollar quotes is rejected") {
+  const auto import_of = [](std::size_t count) {
+    std::string text = "'torchrun --nnodes=2 --nproc_per_node=4 x.py";
+    for (std::size_t i = 0; i < count; ++i) text += " a$'\"$A\"'";
+    return imported("srun bash -c " + text + "'");
+  };
+  CHECK_FALSE(import_of(60).empty());
+  CHECK(import_of(100).empty());
+}
