@@ -34,7 +34,7 @@ SITES = {
     "zurada": {"options": [], "cpu": ["--partition", "cpu384g"], "no_engine": True},
     "narval": {"options": ["--account", "def-me"]},
 }
-NEW_IMAGE = ("01", "11", "18", "34", "49", "86", "135", "168", "275")  # images of a wrapper, a registry or a sourced file: the user names a copy of the image
+NEW_IMAGE = ("01", "11", "18", "34", "49", "86", "135", "168", "275", "282", "287", "299")  # images of a wrapper, a registry or a sourced file: the user names a copy of the image
 TIMEOUT = 240
 
 PROBE = r'''#!/usr/bin/python3 -SE
@@ -61,6 +61,7 @@ def launch_accelerate():  # as accelerate does: ranks of this node, with the set
     kind, machines = options.get("distributed_type", ""), int(options.get("num_machines", 1))
     variables["ACCELERATE_MIXED_PRECISION"] = options.get("mixed_precision", "no")
     variables.update({"ACCELERATE_USE_" + x: "true" for x in ("FSDP", "DEEPSPEED") if x == kind or "use_" + x.lower() in options})
+    words = ["-m"] * ("m" in options or "module" in options) + words
     here, count = int(options.get("machine_rank", 0)), int(options.get("num_processes", 1)) // machines
     ranks = []
     for local in range(count):
