@@ -128,10 +128,7 @@ void WordExpander::expand_parts(const std::vector<WordPart>& parts, Fields& fiel
 void WordExpander::expand_part(const WordPart& part, Fields& fields, bool first) {
   switch (part.kind) {
   case WordPart::Kind::literal:
-    if (!part.quoted && has_tilde(part.text, first)) {
-      fields.started = true;
-      return add_unknown(fields, part.text, part.place, false);
-    }
+    if (!part.quoted && has_tilde(part.text, first)) return expand_tilde(part, fields, first);
     if (!part.quoted && part.text.find_first_of(" \t\n") != std::string::npos)
       return add_known(fields, part.text, part.place, false);
     fields.started = true;
@@ -160,6 +157,21 @@ void WordExpander::expand_part(const WordPart& part, Fields& fields, bool first)
                        looked_up_program(part.text));
   }
   }
+}
+
+/// `~/bin/python`: a home directory that is not known, and below it what is.
+void WordExpander::expand_tilde(const WordPart& part, Fields& fields, bool first) {
+  fields.started = true;
+  const auto slash = part.text.find('/');
+  const bool leads = first && part.text.front() == '~' && slash != std::string::npos;
+  if (!leads || has_tilde(part.text.substr(slash), false))
+    return add_unknown(fields, part.text, part.place, false);
+  add_unknown(fields, part.text.substr(0, slash), {part.place.offset, slash}, false);
+  WordPart below;
+  below.kind = WordPart::Kind::literal;
+  below.text = part.text.substr(slash);
+  below.place = {part.place.offset + slash, part.place.length - std::min(slash, part.place.length)};
+  expand_part(below, fields, false);
 }
 
 /// Text from an expansion: split at spaces unless it is quoted.

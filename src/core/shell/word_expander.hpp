@@ -25,6 +25,7 @@ protected:
   void expand(const Word& word, std::vector<Argument>& words);
   Argument expand_single(const Word& word);
   void expand_part(const WordPart& part, Fields& fields, bool first);
+  void expand_tilde(const WordPart& part, Fields& fields, bool first);
   void expand_parts(const std::vector<WordPart>& parts, Fields& fields);
   void add_known(Fields& fields, const std::string& text, TextRange place, bool quoted);
   void add_unknown(Fields& fields, const std::string& reason, TextRange place, bool many,

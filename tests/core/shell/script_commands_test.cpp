@@ -126,7 +126,7 @@ constexpr Case k_cases[] = {
      "srun | -n {$N}* x"},
     {"arithmetic", "G=4; W=$((G * 2))\nsrun -n $W x", "srun | -n 8 x"},
     {"defaults", "A=\nsrun ${A:-x} ${A-y} ${B:-2} ${A:+z}", "srun | x {${B:-2}}*"},
-    {"patterns and tildes", "srun *.py ~/x {a,b} '*'", "srun | {*.py}* {~/x} {{a,b}}* *"},
+    {"patterns and tildes", "srun *.py ~/x {a,b} '*'", "srun | {*.py}* {~}/x {{a,b}}* *"},
     {"what cannot be read, and the line after it", "if true; then\n  srun a\nsrun b)\nsrun c",
      "unread: unexpected `)`\nunread: unexpected `)`\nguarded srun | a\nguarded srun | c"},
     {"a quote that is not closed", "echo \"x\nsrun b", "unread: a `\"` is not closed\nguarded srun | b"},
