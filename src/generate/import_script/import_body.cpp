@@ -50,6 +50,7 @@ public:
     cut_header();
     x_porting.keeps_environment = x_porting.chosen.environment.empty() && activates(program);
     cut_requested_variables(x_porting, x_cuts, program);
+    x_drops_manager = !x_porting.chosen.environment.empty() && !needs_manager(program);
     for (const auto& node : program.children) look_at(node);
     cut_assignments();
     note_exports(x_porting, x_cuts, x_assignments, x_inner);
@@ -114,6 +115,8 @@ private:
         cut_activation(node);
       else
         keep_activation(node);
+    } else if (x_drops_manager && sets_up_manager(node)) {
+      cut_activation(node);
     } else if (auto assignment = as_assignment(node)) {
       add_statement(x_assignments, std::move(*assignment));
     } else {
@@ -189,6 +192,17 @@ private:
   /// Whether a statement of the outermost level activates an environment.
   static bool activates(const shell::SyntaxNode& program) {
     return std::any_of(program.children.begin(), program.children.end(), is_activation);
+  }
+
+  /// Whether a line that stays runs conda or another manager.
+  bool needs_manager(const shell::SyntaxNode& program) const {
+    return std::any_of(program.children.begin(), program.children.end(), [&](const shell::SyntaxNode& node) {
+      const bool is_launch =
+          std::any_of(x_launches.begin(), x_launches.end(), [&](const FoundLaunch& launch) {
+            return node.place.offset <= launch.begin && launch.begin < node.place.offset + node.place.length;
+          });
+      return !is_launch && !is_activation(node) && !sets_up_manager(node) && uses_manager(node);
+    });
   }
 
   std::string shown(const shell::SyntaxNode& node) const {
@@ -350,7 +364,7 @@ private:
     // Asks only, and changes nothing.
     return holds("dirname") || holds("basename") || holds("nproc") || holds("scontrol") ||
            holds("hostname") || holds("SLURM_") || holds("srun") || holds("RANDOM") || holds("shuf") ||
-           holds("get_free_port") || holds("expr") || holds("MASTER");
+           holds("get_free_port") || holds("expr") || holds("MASTER") || holds("conda info");
   }
 
   /// Whether it is put together with a variable that names what starts programs: `CMD="$LAUNCHER x.py"`.
@@ -378,10 +392,14 @@ private:
   /// A launch that stays in the batch script: without its launcher, and with as many GPUs as it had.
   void change_in_batch(const FoundLaunch& launch) {
     if (launch.is_helper) return x_cuts.cut({launch.begin, launch.program_begin});
-    const auto& prefixes = launch.launch->command->prefixes;
-    const bool is_first =
-        std::all_of(prefixes.begin(), prefixes.end(), [](const auto& prefix) { return prefix == "time"; });
-    limit_batch_gpus(x_porting, x_cuts, {launch.begin, launch.end - launch.begin}, is_first);
+    const auto& command = *launch.launch->command;
+    if (command.parent)
+      return limit_batch_gpus(x_porting, x_cuts, {launch.begin, launch.end - launch.begin},
+                              command.prefixes.empty());
+    // A setting stands before the program and all that runs it, but after bash's word time.
+    const std::size_t timed = !command.prefixes.empty() && command.prefixes.front() == "time" ? 1 : 0;
+    const auto begin = std::min<std::size_t>(command.words[timed].place.offset, launch.begin);
+    limit_batch_gpus(x_porting, x_cuts, {begin, launch.end - begin}, true);
   }
 
   model::ImportedBody pieces() {
@@ -468,6 +486,7 @@ private:
   std::vector<AssignmentStatement> x_inner;       ///< of all others
   std::vector<ArgumentReplacement> x_edits;       ///< of programs' arguments
   bool x_own_environment = false;
+  bool x_drops_manager = false;       ///< the request's environment replaces all that the manager activates
   std::vector<std::string> x_modules; ///< that stay
   std::set<std::string> x_reported;   ///< variables whose removal is reported
 };

@@ -384,7 +384,7 @@ private:
     const auto place = option.place;
     if (option.value->known()) return add_known_bind(found, option.value->text(), place, engine);
     const auto text =
-        engine.bind.empty() || found.launch->command->parent ? std::nullopt : rebuilt(*option.value);
+        engine.bind.empty() || is_in_quoted_text(found, option) ? std::nullopt : rebuilt(*option.value);
     if (!text)
       return x_porting.error(place, "port/container",
                              fmt::format("bind '{}' cannot be imported: its directories are known only when "
@@ -395,6 +395,17 @@ private:
     x_porting.note(place, "port/container",
                    fmt::format("bind {} is kept: its directory must exist on {}", *text, x_porting.to.id),
                    "check that it exists there, or remove the bind from the script");
+  }
+
+  /// Whether the option is in the text of a `bash -c`, and not one of the step that starts this shell.
+  bool is_in_quoted_text(const FoundLaunch& found, const GivenOption& option) const {
+    return found.launch->command->parent &&
+           std::none_of(x_launches.begin(), x_launches.end(), [&](const check::Launch& launch) {
+             const auto* step = launch.command->parent ? nullptr : launch.step();
+             return step && std::any_of(step->options.begin(), step->options.end(), [&](const auto& own) {
+                      return own.place.offset == option.place.offset;
+                    });
+           });
   }
 
   /// A bind that the plan cannot write, because its path is relative or because it mounts a part of an image

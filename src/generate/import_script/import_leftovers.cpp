@@ -10,6 +10,7 @@
 #include "core/model/site_queries.hpp"
 #include "core/shell/shell_names.hpp"
 #include "core/util/text.hpp"
+#include "core/util/user_path.hpp"
 #include "generate/import_script/import_state.hpp"
 
 namespace hpcml::import_script {
@@ -60,10 +61,17 @@ std::set<std::string_view> find_plain_names(std::string_view text) {
   return names;
 }
 
+/// Words of lines that build or activate a Python environment.
+constexpr std::array<std::string_view, 4> k_builders = {"virtualenv", "venv ", "pip", "activate"};
+
 class Leftovers {
 public:
-  Leftovers(ImportState& porting, const model::ImportedBody& body)
+  Leftovers(ImportState& porting, const model::ImportedBody& body, const std::vector<model::Site>& catalogue)
       : x_porting(porting), x_set(find_plain_names(porting.text)) {
+    for (const auto& site : catalogue)
+      for (const auto& node : site.node_types)
+        if (const auto name = util::leading_variable(node.local_disk.value_or("")); !name.empty())
+          x_disks.insert(std::string(name)); // one that all sites set is never reported
     for (const auto& piece : body.pieces) {
       x_kept.push_back(piece.text);
       for (const auto* words :
@@ -123,12 +131,34 @@ private:
              (!x_kept.empty() && x_kept.front().find("export " + name + "=") != std::string::npos);
     };
     for (const auto& name : x_variables)
-      if (!is_set(name))
+      if (is_set(name))
+        continue;
+      else if (x_disks.contains(name) && reads(name, builds_environment))
+        report_disk(name);
+      else
         x_porting.warn(place_of_variable(name), "port/site-variable",
                        fmt::format("the script reads ${}{}, which neither the script nor the profile of {} "
                                    "sets",
                                    name, more_lines(name), x_porting.to.id),
                        fmt::format("add --env {}=VALUE to hpcml gen, or set it in the script", name));
+  }
+
+  /// A directory of the job on another site's nodes: without it, files go to wrong places.
+  void report_disk(const std::string& name) const {
+    const auto* node = target_node(x_porting);
+    const auto disk = node ? node->local_disk.value_or("") : std::string();
+    x_porting.error(
+        place_of_variable(name), "port/site-variable",
+        fmt::format("the script uses ${}{}, the directory of a job on its node's disk, which {} does not set",
+                    name, more_lines(name), x_porting.to.id),
+        fmt::format("add --env {}={} to hpcml gen, or use another directory in the script", name,
+                    disk.empty() ? "DIRECTORY" : disk));
+  }
+
+  /// Whether the line builds or activates a Python environment.
+  static bool builds_environment(std::string_view line) {
+    return std::any_of(k_builders.begin(), k_builders.end(),
+                       [&](std::string_view word) { return line.find(word) != std::string_view::npos; });
   }
 
   /// The file system of the old site that the path is in; null if it is in none.
@@ -200,21 +230,33 @@ private:
                      "use ROCR_VISIBLE_DEVICES in the script in its place");
   }
 
-  /// Whether the line of a place only prints.
-  static bool is_printed(const std::string& text, std::size_t at) {
-    const auto line = text.rfind('\n', at) + 1; // npos + 1 is 0
-    const auto first = util::trim(std::string_view(text).substr(line, at - line));
-    return first.starts_with("echo ") || first.starts_with("printf ");
+  /// Whether the line only prints.
+  static bool is_printed(std::string_view line) {
+    return line.starts_with("echo ") || line.starts_with("printf ");
   }
 
-  /// Whether a text that stays, other than a comment or a line that prints, expands the variable.
-  bool reads(const std::string& name) const {
+  /// Whether the place is in a comment at the end of its line.
+  static bool is_in_tail_comment(std::string_view text, std::size_t at) {
+    const auto begin = text.rfind('\n', at) + 1; // npos + 1 is 0
+    return text.substr(begin, at - begin).find(" #") != std::string_view::npos;
+  }
+
+  static std::string_view line_at(std::string_view text, std::size_t at) {
+    const auto begin = text.rfind('\n', at) + 1; // npos + 1 is 0
+    return util::trim(text.substr(begin, text.find('\n', at) - begin));
+  }
+
+  /// Whether a text that stays, other than a comment or a line that prints or is ignored, expands the
+  /// variable.
+  bool reads(
+      const std::string& name,
+      bool (*is_ignored)(std::string_view) = [](std::string_view) { return false; }) const {
     return std::any_of(x_kept.begin(), x_kept.end(), [&](const std::string& text) {
       CommentFinder comments(text);
       for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
         const auto end = at + name.size();
         if (at == 0 || (end < text.size() && shell::is_name_char(text[end])) || comments.holds(at) ||
-            is_printed(text, at))
+            is_in_tail_comment(text, at) || is_printed(line_at(text, at)) || is_ignored(line_at(text, at)))
           continue;
         if (text[at - 1] == '$' || text[at - 1] == '{' || text[at - 1] == '(' || text[at - 1] == ' ')
           return true;
@@ -333,12 +375,14 @@ private:
   std::vector<std::string> x_kept;
   std::map<std::string, std::string> x_paths;
   std::set<std::string> x_variables;
+  std::set<std::string> x_disks; ///< variables that some sites set to a directory of the job on its node
 };
 
 } // namespace
 
-void note_leftovers(ImportState& porting, const model::ImportedBody& body) {
-  Leftovers(porting, body).note();
+void note_leftovers(ImportState& porting, const model::ImportedBody& body,
+                    const std::vector<model::Site>& catalogue) {
+  Leftovers(porting, body, catalogue).note();
 }
 
 } // namespace hpcml::import_script

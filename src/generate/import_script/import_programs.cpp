@@ -230,14 +230,24 @@ void refuse_parallel(ImportState& porting, const std::vector<FoundLaunch>& found
                     !are_alternatives(program, launch.begin, neighbour.begin);
            });
   };
-  for (const auto& launch : found)
-    if (launch.launch->command->context.background && has_neighbour(launch))
+  for (const auto& launch : found) {
+    const auto& context = launch.launch->command->context;
+    if (context.background && context.loop && launch.launch->agent() && launch.launch->step())
+      return porting.error(
+          {launch.begin, launch.end - launch.begin}, "port/parallel",
+          fmt::format("a loop starts '{}' once for each node with its own rank, which cannot be imported",
+                      shown_command(launch)),
+          fmt::format("use one srun --ntasks-per-node=1 for all nodes in place of the loop, with "
+                      "$SLURM_NODEID as the node's rank of {}",
+                      launch.launch->agent()->program));
+    if (context.background && has_neighbour(launch))
       return porting.error(
           {launch.begin, launch.end - launch.begin}, "port/parallel",
           fmt::format(
               "step '{}' runs in parallel with other steps on the same nodes, which cannot be imported",
               shown_command(launch)),
           "use a separate job for each step, or a job array");
+  }
 }
 
 /// A program that PATH has on the old site: a wrapper of the site's, or one of the script's environment.

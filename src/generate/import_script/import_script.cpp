@@ -329,7 +329,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   refuse_unparseable(porting, *job.body, programs);
   job.body->variables_of_files = variables_of_files(requests[0], listing);
   record_intent(porting, listing, tree.program);
-  note_leftovers(porting, *job.body);
+  note_leftovers(porting, *job.body, catalogue);
   diag::sort_by_place(porting.result.findings);
   return std::move(porting.result);
 }

@@ -116,10 +116,16 @@ private:
     shape.gpus_per_node = listed;
   }
 
+  /// Whether the request chooses a partition of nodes without GPUs.
+  bool chooses_cpu_nodes() const {
+    const auto* partition = x_porting.chosen.partition.empty() ? nullptr : target_partition(x_porting);
+    return partition && (partition->cpu_only || (!partition->node_types.empty() && !target_node(x_porting)));
+  }
+
   bool find_gpus(const FoundLaunch& found, LaunchLayout& shape) {
     refuse_other_gpus(x_porting, x_programs, found, shape.gpus_per_node);
     use_listed_gpus(found, shape);
-    if (shape.gpus_per_node > 0) return true;
+    if (shape.gpus_per_node > 0 || chooses_cpu_nodes()) return true;
     const auto speaks = [&](std::string_view word) {
       return x_porting.text.find(word) != std::string_view::npos;
     };
@@ -417,7 +423,7 @@ private:
                           now, now_each, before, each, site_id()),
         "add --nodes and --gpus-per-node to hpcml gen to set other numbers");
     if (!counting.empty())
-      x_porting.warn(
+      x_porting.error(
           place_of_launch(found), "port/arguments",
           fmt::format("the program's argument '{}' does not fit the new job, which has {} with {} each",
                       counting, now, now_each),

@@ -175,8 +175,9 @@ const model::Partition* target_partition(const ImportState& porting);
 const model::NodeType* target_node(const ImportState& porting);
 /// Returns the vendor of the GPUs of target_node(); unknown if there is no such node.
 model::GpuVendor vendor_of_target(const ImportState& porting);
-/// Paths and variables of the old site in the text that stays.
-void note_leftovers(ImportState& porting, const model::ImportedBody& body);
+/// Paths and variables of the old site in the text that stays. The catalogue's sites name such variables.
+void note_leftovers(ImportState& porting, const model::ImportedBody& body,
+                    const std::vector<model::Site>& catalogue);
 /// Returns the text after the directives with its launches as gaps, without what the new script does itself.
 model::ImportedBody port_body(ImportState& porting, const slurm::ScriptHeader& header,
                               const shell::SyntaxNode& program, const std::vector<FoundLaunch>& launches,

@@ -452,8 +452,11 @@ private:
 std::optional<std::string> rebuilt(const Argument& word) {
   std::string text;
   for (const auto& piece : word.pieces) {
-    if (!piece.known && (piece.text.empty() || piece.text[0] != '$')) return std::nullopt;
-    if (!piece.known)
+    const bool is_home = !piece.known && piece.text == "~"; // which quotes would make a plain character
+    if (!piece.known && !is_home && (piece.text.empty() || piece.text[0] != '$')) return std::nullopt;
+    if (is_home)
+      text += "$HOME";
+    else if (!piece.known)
       text += piece.text;
     else
       for (const char c : piece.text) {

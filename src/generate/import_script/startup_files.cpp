@@ -25,14 +25,30 @@ bool is_startup_file(std::string_view path) {
          util::contains(k_names, std::string_view(util::base_name(std::string(path))));
 }
 
+bool is_manager(const std::string& program) {
+  static constexpr std::array<std::string_view, 3> k_managers = {"conda", "mamba", "micromamba"};
+  return util::contains(k_managers, std::string_view(program));
+}
+
+bool sources(const std::string& program) { return program == "source" || program == "."; }
+
+std::string without_quotes(std::string text) {
+  std::erase(text, '"');
+  return text;
+}
+
+/// `$(conda shell.bash hook)`: the text that defines the function conda.
+bool prints_hook(const std::string& text) {
+  return text.find("hook") != std::string::npos &&
+         (text.find("conda") != std::string::npos || text.find("mamba") != std::string::npos);
+}
+
 /// Whether the statement, or one within it, sources a startup file. A function does so where it is called.
 bool sources_startup_file(const SyntaxNode& node) {
   if (node.kind == SyntaxNode::Kind::function) return false;
   if (node.kind == SyntaxNode::Kind::simple && node.words.size() > 1) {
-    const auto program = word_text(node.words[0]);
-    auto path = word_text(node.words[1]);
-    path.erase(std::remove(path.begin(), path.end(), '"'), path.end());
-    if ((program == "source" || program == ".") && is_startup_file(path)) return true;
+    if (sources(word_text(node.words[0])) && is_startup_file(without_quotes(word_text(node.words[1]))))
+      return true;
   }
   return std::any_of(node.children.begin(), node.children.end(), sources_startup_file);
 }
@@ -52,11 +68,27 @@ bool resets_path(const SyntaxNode& node, std::string_view text) {
 } // namespace
 
 bool is_activation(const SyntaxNode& node) {
-  static constexpr std::array<std::string_view, 3> k_managers = {"conda", "mamba", "micromamba"};
   if (node.kind != SyntaxNode::Kind::simple || node.words.size() < 2) return false;
   const auto program = word_text(node.words[0]), first = word_text(node.words[1]);
-  if (util::contains(k_managers, std::string_view(program))) return first == "activate";
-  return (program == "source" || program == ".") && (first.ends_with("/activate") || first == "activate");
+  if (is_manager(program)) return first == "activate";
+  return sources(program) && (first.ends_with("/activate") || first == "activate");
+}
+
+bool sets_up_manager(const SyntaxNode& node) {
+  static constexpr std::array<std::string_view, 3> k_files = {"/conda.sh", "/mamba.sh", "/micromamba.sh"};
+  if (node.kind != SyntaxNode::Kind::simple || node.words.size() < 2) return false;
+  const auto program = word_text(node.words[0]), first = word_text(node.words[1]);
+  if (is_manager(program)) return first == "deactivate";
+  if (program == "eval") return prints_hook(first);
+  return sources(program) && std::any_of(k_files.begin(), k_files.end(), [&](std::string_view file) {
+           return without_quotes(first).ends_with(file);
+         });
+}
+
+bool uses_manager(const SyntaxNode& node) {
+  if (node.kind == SyntaxNode::Kind::simple)
+    return !node.words.empty() && is_manager(util::base_name(word_text(node.words.front())));
+  return std::any_of(node.children.begin(), node.children.end(), uses_manager);
 }
 
 void keep_environment_path(const ImportState& porting, TextCuts& cuts, const SyntaxNode& program) {

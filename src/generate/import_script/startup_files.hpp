@@ -12,6 +12,13 @@ struct ImportState;
 /// Whether a statement activates a Python environment: `source …/activate`, `conda activate`.
 bool is_activation(const shell::SyntaxNode& node);
 
+/// Whether the statement only makes a package manager ready, or leaves its environment: `source
+/// DIR/conda.sh`, `eval "$(conda shell.bash hook)"`, `conda deactivate`.
+bool sets_up_manager(const shell::SyntaxNode& node);
+
+/// Whether the statement, or one within it, runs conda, mamba or micromamba.
+bool uses_manager(const shell::SyntaxNode& node);
+
 /// Keeps the PATH of the environment that the request names in front of what startup files set: a profile of
 /// the machine or the user, or an assignment of PATH before the script's own activation.
 void keep_environment_path(const ImportState& porting, TextCuts& cuts, const shell::SyntaxNode& program);

@@ -51,6 +51,11 @@ TEST_CASE("a script sees as many GPUs of a whole node") {
   CHECK(has(written(job(two, "A=1 sh train.sh"), "lumi"), "\nA=1 ROCR_VISIBLE_DEVICES=0,1 sh train.sh\n"));
   CHECK(has(written(job(two, "if ./prepare; then time ./train.sh a; fi"), "lumi"),
             "time ROCR_VISIBLE_DEVICES=0,1 ./train.sh a; fi\n"));
+  for (const std::string line : {"exec sh train.sh", "A=1 exec ./train.sh a", "nohup sh train.sh"}) {
+    const auto at = line.starts_with("A=1 ") ? 4U : 0U;
+    CHECK(has(written(job(two, line), "lumi"),
+              "\n" + line.substr(0, at) + "ROCR_VISIBLE_DEVICES=0,1 " + line.substr(at) + "\n"));
+  }
   CHECK(has(written(job(two, "sh train.sh"), "narval"), "\nsh train.sh\n"));
   CHECK(has(written(job("--nodes=1 --gpus-per-node=8", "sh train.sh"), "lumi"), "\nsh train.sh\n"));
 }
@@ -129,6 +134,62 @@ TEST_CASE("programs of the batch script see the job's GPUs") {
   CHECK(
       reports(ported(job("-N 1 --ntasks=1 --gres=gpu:8", "torchrun --nproc_per_node=8 a.py\npython eval.py")),
               "port/gpus", "on a node with 4 GPUs instead of 8"));
+}
+
+TEST_CASE("import rejects a job's directory that only other sites have") {
+  const auto rejects = [](const std::string& line, const std::string& id) {
+    return reports(ported(job(k_one, line + "\nsrun python x.py"), id), "port/site-variable",
+                   "uses $SLURM_TMPDIR");
+  };
+  for (const std::string line :
+       {"cp data.tar $SLURM_TMPDIR", "cd ${SLURM_TMPDIR}", "D=$SLURM_TMPDIR/x\nls $D"}) {
+    INFO(line);
+    CHECK(rejects(line, "vista"));
+    CHECK_FALSE(rejects(line, "narval"));
+  }
+  for (const std::string line :
+       {"echo $SLURM_TMPDIR", "cp data.tar ${SLURM_TMPDIR:-/tmp}", "ls # $SLURM_TMPDIR",
+        "virtualenv $SLURM_TMPDIR/e", "cp data.tar $SCRATCH", "SLURM_TMPDIR=/tmp\ncd $SLURM_TMPDIR"}) {
+    INFO(line);
+    CHECK_FALSE(rejects(line, "vista"));
+  }
+  import_script::RequestOverrides chosen;
+  chosen.variables = {{"SLURM_TMPDIR", "/tmp"}};
+  CHECK(error_of(ported(job(k_one, "cd $SLURM_TMPDIR\nsrun python x.py"), "vista", chosen)).empty());
+}
+
+TEST_CASE("a chosen partition without GPUs makes a CPU job") {
+  import_script::RequestOverrides chosen;
+  const auto text = job("--partition=gpu --nodes=1", "srun python x.py");
+  const auto gpus = [&](const std::string& partition) {
+    chosen.partition = partition;
+    const auto result = ported(text, "vista", chosen);
+    return result.job.gpus_per_node ? static_cast<int>(result.job.gpus_per_node->value) : -1;
+  };
+  CHECK(gpus("gg") == 0);
+  CHECK(gpus("gh") != 0);
+}
+
+TEST_CASE("import names the loop that starts an agent per node") {
+  const auto result =
+      ported(job("-N 2 --gres=gpu:4", "for i in 0 1; do\n  srun -N1 -n1 -w ${n[i]} torchrun --nnodes=2 "
+                                      "--node_rank=$i --nproc_per_node=4 x.py &\ndone\nwait"));
+  CHECK(reports(result, "port/parallel", "once for each node with its own rank"));
+}
+
+TEST_CASE("a Python below the home directory is a program") {
+  const auto script = written(
+      job(k_one, "~/.conda/envs/e/bin/python --version\n~/.conda/envs/e/bin/python x.py ${@}"), "narval");
+  CHECK(has(script, "-- \\\n  ~/.conda/envs/e/bin/python x.py ${@}\n"));
+}
+
+TEST_CASE("binds below the home directory are kept") {
+  const auto script =
+      written(job("-N 2 --ntasks-per-node=1 --gres=gpu:4",
+                  "srun --container-image=/i.sif --container-mounts=\"/f:/f,$HOME:$HOME\" bash -c \"cd /f; "
+                  "python x.py\""),
+              "lumi");
+  CHECK(has(script, "--bind \"/f:/f,$HOME:$HOME\""));
 }
 
 TEST_CASE("import rejects a directory that the launcher cannot use") {

@@ -38,3 +38,25 @@ TEST_CASE("Startup files leave the new environment's programs first") {
   const auto kept = ported(job(k_two, "source ~/.bashrc\n" + activation + python));
   CHECK_FALSE(has(kept.job.body->pieces.front().text, restored));
 }
+
+TEST_CASE("conda set-up goes with the old environment") {
+  import_script::RequestOverrides chosen;
+  chosen.environment = "--venv";
+  const auto body = [&](const std::string& lines) {
+    const auto result = ported(job(k_two, lines + "srun python x.py"), "narval", chosen);
+    REQUIRE(result.job.body);
+    return result.job.body->pieces.front().text;
+  };
+  for (const std::string line :
+       {"source \"$(conda info --base)/etc/profile.d/conda.sh\"",
+        "source ~/miniconda3/etc/profile.d/conda.sh", "eval \"$(conda shell.bash hook)\"",
+        "eval \"$(micromamba shell hook --shell bash)\"",
+        "B=$(conda info --base)\n. $B/etc/profile.d/conda.sh", "conda deactivate"}) {
+    INFO(line);
+    CHECK_FALSE(has(body(line + "\nconda activate e\n"), "conda"));
+    CHECK(has(body(line + "\nconda activate e\nconda list\n"), line + "\n"));
+    CHECK(has(body(line + "\nif true; then conda activate e; fi\n"), line + "\n"));
+  }
+  const auto kept = ported(job(k_two, "source /c/conda.sh\nconda activate e\nsrun python x.py"));
+  CHECK(has(kept.job.body->pieces.front().text, "source /c/conda.sh\nconda activate e\n"));
+}
