@@ -86,12 +86,13 @@ bool is_tool(const Launch& launch) {
 }
 
 bool is_utility(const Launch& launch) {
-  static constexpr std::array<std::string_view, 41> k_of_shell = {
-      ".",       ":",      "[",          "[[",     "cd",     "clear", "command",  "conda",      "deactivate",
-      "declare", "exec",   "exit",       "export", "let",    "local", "mamba",    "micromamba", "mktemp",
-      "ml",      "module", "popd",       "pushd",  "pyenv",  "read",  "readonly", "rmdir",      "sbatch",
-      "scancel", "set",    "shift",      "shopt",  "source", "ssh",   "sync",     "test",       "trap",
-      "ulimit",  "unset",  "virtualenv", "wait",   "yes"};
+  static constexpr std::array<std::string_view, 43> k_of_shell = {
+      ".",          ":",       "[",        "[[",        "cd",     "clear",   "command", "conda",
+      "deactivate", "declare", "exec",     "exit",      "export", "let",     "local",   "mamba",
+      "micromamba", "mktemp",  "ml",       "mmlsquota", "module", "popd",    "pushd",   "pyenv",
+      "quota",      "read",    "readonly", "rmdir",     "sbatch", "scancel", "set",     "shift",
+      "shopt",      "source",  "ssh",      "sync",      "test",   "trap",    "ulimit",  "unset",
+      "virtualenv", "wait",    "yes"};
   return is_tool(launch) ||
          std::binary_search(k_of_shell.begin(), k_of_shell.end(), std::string_view(launch.last().program));
 }

@@ -39,6 +39,7 @@ struct ImportedBody {
   std::vector<std::string> agent_options = {}; ///< of the torchrun or accelerate that stays, as shell text
   std::vector<std::string> variables_of_files = {}; ///< of Slurm, that files which its text starts may read
   bool lacks_visible_devices = false; ///< its text reads CUDA_VISIBLE_DEVICES, which the site does not set
+  bool has_idle_gpus = false;         ///< whole nodes have more GPUs than the job uses
   unsigned least_nodes = 0;           ///< the old torchrun was content with this many; 0: it wanted all
 };
 

@@ -94,12 +94,11 @@ bool is_owned(const std::string& name) {
                                                               "OMP_NUM_THREADS"};
   static const auto c_of_images = model::engine_variables({"_BIND"});
   // Of the old network, its adapters and its nodes' disks; how ranks communicate is the program's affair.
-  static constexpr std::array<std::string_view, 22> k_prefixes = {
-      "GLOO_",          "FI_",           "UCX_",           "CXI_",         "MPICH_",
-      "OFI_",           "NCCL_SOCKET_",  "NCCL_IB_",       "NCCL_NET",     "NCCL_CROSS_NIC",
-      "NCCL_TOPO_",     "NCCL_GRAPH_",   "NCCL_CONF_FILE", "NCCL_COMM_ID", "NCCL_NSOCKS_",
-      "NCCL_OOB_",      "NCCL_GDR",      "NCCL_DMABUF",    "NCCL_HOME",    "MIOPEN_USER_DB_PATH",
-      "MIOPEN_CUSTOM_", "MIOPEN_SYSTEM_"};
+  static constexpr std::array<std::string_view, 19> k_prefixes = {
+      "GLOO_",      "FI_",          "UCX_",           "CXI_",         "MPICH_",
+      "OFI_",       "NCCL_SOCKET_", "NCCL_IB_",       "NCCL_NET",     "NCCL_CROSS_NIC",
+      "NCCL_TOPO_", "NCCL_GRAPH_",  "NCCL_CONF_FILE", "NCCL_COMM_ID", "NCCL_NSOCKS_",
+      "NCCL_OOB_",  "NCCL_GDR",     "NCCL_DMABUF",    "NCCL_HOME"};
   const auto is_in = [&](const auto& names) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };

@@ -72,9 +72,11 @@ bool has_name_of_program(const Launch& launch) {
   return !check::is_utility(launch) && !check::is_shell(launch);
 }
 
-bool may_be_program(const Launch& launch) {
+/// `waits`: the script waits for commands in the background.
+bool may_be_program(const Launch& launch, bool waits = false) {
   const auto& command = *launch.command;
-  if (!may_run(command) || command.context.background || command.parent || launch.chain.size() != 1)
+  if (!may_run(command) || (command.context.background && !waits) || command.parent ||
+      launch.chain.size() != 1)
     return false;
   const auto& link = launch.last();
   const auto& name = link.program;
@@ -110,9 +112,12 @@ const shell::Command* find_unknown_command(const shell::ScriptCommands& view) {
 const Launch* find_batch_program(const std::vector<Launch>& launches, const shell::ScriptCommands& view) {
   if (find_unknown_command(view) || std::any_of(launches.begin(), launches.end(), is_unread_launch))
     return nullptr;
+  const bool waits = std::any_of(view.commands.begin(), view.commands.end(),
+                                 [](const auto& command) { return command.name() == "wait"; });
   const Launch* best = nullptr;
   for (const auto& launch : launches) // the one with most to say, and of equals the last
-    if (may_be_program(launch) && (!best || launch.command->words.size() >= best->command->words.size()))
+    if (may_be_program(launch, waits) &&
+        (!best || launch.command->words.size() >= best->command->words.size()))
       best = &launch;
   return best;
 }

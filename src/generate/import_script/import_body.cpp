@@ -49,13 +49,14 @@ public:
   model::ImportedBody port(const shell::SyntaxNode& program, const SizeEvaluator& sizes) {
     cut_header();
     x_porting.keeps_environment = x_porting.chosen.environment.empty() && activates(program);
+    x_stops_at_unset = std::any_of(program.children.begin(), program.children.end(), sets_nounset);
     cut_requested_variables(x_porting, x_cuts, program);
     x_drops_manager = !x_porting.chosen.environment.empty() && !needs_manager(program);
     for (const auto& node : program.children) look_at(node);
     cut_assignments();
     note_exports(x_porting, x_cuts, x_assignments, x_inner);
     for (const auto& launch : x_launches)
-      if (!launch.in_batch) cut_device_prefix(launch);
+      if (!launch.in_batch) cut_device_prefix(x_cuts, x_text, launch.begin);
     keep_environment_path(x_porting, x_cuts, program);
     x_edits = keep_old_numbers(x_porting, x_cuts, x_launches, sizes);
     keep_redirects(x_porting, x_cuts, x_launches, program);
@@ -165,18 +166,6 @@ private:
     x_cuts.cut_lines({node.place.offset, node.place.offset + node.place.length});
   }
 
-  /// `CUDA_VISIBLE_DEVICES=0,1 torchrun …`: the launcher shows each rank its devices.
-  void cut_device_prefix(const FoundLaunch& launch) {
-    const auto line = x_cuts.line_begin(launch.begin);
-    const auto before = x_text.substr(line, launch.begin - line);
-    std::size_t at = 0;
-    while (const auto setting = find_device_setting(before, at)) {
-      at = std::min(before.find_first_not_of(" \t", setting->end), before.size());
-      const bool is_of_launch = before.find_first_of(";&|", setting->end) == std::string_view::npos;
-      if (is_of_launch) x_cuts.cut({line + setting->begin, line + at});
-    }
-  }
-
   /// Inside `if`, loops, functions and subshells: what is set there may depend on what only the job knows.
   void look_within(const shell::SyntaxNode& node) {
     if (auto assignment = as_assignment(node)) add_statement(x_inner, std::move(*assignment));
@@ -260,7 +249,8 @@ private:
           (at + name.size() >= x_text.size() || !shell::is_name_char(x_text[at + name.size()])) && at > 0 &&
           !shell::is_name_char(x_text[at - 1]);
       if (!whole || (at >= own.begin && at < own.end)) continue;
-      if (is_expansion(at) && !is_lost(at) && !(is_device_list(name) && only_shows(at))) return true;
+      if (is_expansion(at) && !is_lost(at) && !(is_device_list(name) && only_shows(at) && !x_stops_at_unset))
+        return true;
     }
     return false;
   }
@@ -361,10 +351,11 @@ private:
     if (exported && reads_launcher(text)) return true;
     if (exported && (holds("--") || holds("nodes") || holds("host") || holds("_ip") || holds("ip_")))
       return true;
-    // Asks only, and changes nothing.
-    return holds("dirname") || holds("basename") || holds("nproc") || holds("scontrol") ||
-           holds("hostname") || holds("SLURM_") || holds("srun") || holds("RANDOM") || holds("shuf") ||
-           holds("get_free_port") || holds("expr") || holds("MASTER") || holds("conda info");
+    static constexpr std::array<std::string_view, 13> k_asking = {
+        // and change nothing
+        "MASTER",        "RANDOM",   "SLURM_", "basename", "conda info", "dirname", "expr",
+        "get_free_port", "hostname", "nproc",  "scontrol", "shuf",       "srun"};
+    return std::any_of(k_asking.begin(), k_asking.end(), holds);
   }
 
   /// Whether it is put together with a variable that names what starts programs: `CMD="$LAUNCHER x.py"`.
@@ -396,7 +387,7 @@ private:
     if (command.parent)
       return limit_batch_gpus(x_porting, x_cuts, {launch.begin, launch.end - launch.begin},
                               command.prefixes.empty());
-    // A setting stands before the program and all that runs it, but after bash's word time.
+    // A setting comes before the prefixes of a program, but after time, which is a word of bash.
     const std::size_t timed = !command.prefixes.empty() && command.prefixes.front() == "time" ? 1 : 0;
     const auto begin = std::min<std::size_t>(command.words[timed].place.offset, launch.begin);
     limit_batch_gpus(x_porting, x_cuts, {begin, launch.end - begin}, true);
@@ -409,6 +400,7 @@ private:
     body.modules = x_modules;
     body.agent_options = x_porting.agent_options;
     body.least_nodes = x_porting.least_nodes;
+    body.has_idle_gpus = x_porting.batch_gpus > 0;
     body.pieces.emplace_back();
     for (const auto& launch : x_launches)
       if (launch.in_batch) change_in_batch(launch);
@@ -486,6 +478,7 @@ private:
   std::vector<AssignmentStatement> x_inner;       ///< of all others
   std::vector<ArgumentReplacement> x_edits;       ///< of programs' arguments
   bool x_own_environment = false;
+  bool x_stops_at_unset = false;      ///< with `set -u` a variable without a value ends the script
   bool x_drops_manager = false;       ///< the request's environment replaces all that the manager activates
   std::vector<std::string> x_modules; ///< that stay
   std::set<std::string> x_reported;   ///< variables whose removal is reported

@@ -237,8 +237,8 @@ private:
 
   /// Keeps a name of the old site if the new one is the same; the plan chooses constraints itself.
   bool keep_own(const slurm::OptionSetting& setting) {
-    static constexpr std::array<std::string_view, 6> k_passed = {"reservation", "nodelist", "exclude",
-                                                                 "licenses",    "wckey",    "mcs-label"};
+    static constexpr std::array<std::string_view, 5> k_passed = {"nodelist", "exclude", "licenses", "wckey",
+                                                                 "mcs-label"};
     const auto& option = setting.option;
     const auto value = setting.value.value_or("");
     if (!x_porting.is_of_new_site() || value.find('<') != std::string::npos) return false;

@@ -302,6 +302,8 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   }
   port_size(porting, requests[0], sizes, programs);
   refuse_foreign_resources(porting, header);
+  refuse_set_sizes(porting, tree.program, programs);
+  refuse_computed_ranks(porting, programs);
   refuse_own_ranks(porting, programs);
   port_launchers(porting, programs);
   port_image(porting, header, launches, programs);

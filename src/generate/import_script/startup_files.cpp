@@ -85,6 +85,15 @@ bool sets_up_manager(const SyntaxNode& node) {
          });
 }
 
+bool sets_nounset(const SyntaxNode& node) {
+  if (node.kind != SyntaxNode::Kind::simple || node.words.empty() || word_text(node.words[0]) != "set")
+    return false;
+  return std::any_of(node.words.begin() + 1, node.words.end(), [](const shell::Word& word) {
+    const auto text = word_text(word);
+    return text == "nounset" || (text.starts_with("-") && text.find('u') != std::string::npos);
+  });
+}
+
 bool uses_manager(const SyntaxNode& node) {
   if (node.kind == SyntaxNode::Kind::simple)
     return !node.words.empty() && is_manager(util::base_name(word_text(node.words.front())));

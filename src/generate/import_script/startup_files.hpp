@@ -16,6 +16,9 @@ bool is_activation(const shell::SyntaxNode& node);
 /// DIR/conda.sh`, `eval "$(conda shell.bash hook)"`, `conda deactivate`.
 bool sets_up_manager(const shell::SyntaxNode& node);
 
+/// `set -euo pipefail`, `set -o nounset`.
+bool sets_nounset(const shell::SyntaxNode& node);
+
 /// Whether the statement, or one within it, runs conda, mamba or micromamba.
 bool uses_manager(const shell::SyntaxNode& node);
 

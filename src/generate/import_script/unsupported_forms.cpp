@@ -123,6 +123,41 @@ bool unsets_slurm(const shell::Command& command) {
          });
 }
 
+/// The first assignment of a variable with the job's size, which srun reads as its option:
+/// `export SLURM_NNODES=1`, not `SLURM_NNODES=${SLURM_NNODES:-1}`. Null if there is none.
+const shell::Assignment* find_slurm_size(const SyntaxNode& node, std::string_view text) {
+  static constexpr std::array<std::string_view, 11> k_names = {
+      "SLURM_GPUS",     "SLURM_GPUS_PER_NODE",  "SLURM_GPUS_PER_TASK", "SLURM_JOB_NUM_NODES",
+      "SLURM_NNODES",   "SLURM_NPROCS",         "SLURM_NTASKS",        "SLURM_NTASKS_PER_NODE",
+      "SLURM_NODELIST", "SLURM_TASKS_PER_NODE", "SLURM_JOB_NODELIST"};
+  for (const auto* list : {&node.assignments, &node.declared})
+    for (const auto& assignment : *list)
+      if (util::contains(k_names, std::string_view(assignment.name)) &&
+          text.substr(assignment.place.offset, assignment.place.length).find("{" + assignment.name) ==
+              std::string_view::npos)
+        return &assignment;
+  for (const auto& child : node.children)
+    if (const auto* found = find_slurm_size(child, text)) return found;
+  return nullptr;
+}
+
+/// The number by which a shell text multiplies the number of the node to compute a rank:
+/// 4 of "RANK=$((SLURM_NODEID * 4 + SLURM_LOCALID))"; 0 if it does not.
+unsigned ranks_per_node_in(std::string_view text) {
+  constexpr std::string_view k_node = "SLURM_NODEID";
+  for (auto at = text.find(k_node); at != std::string_view::npos; at = text.find(k_node, at + 1)) {
+    const auto begin = text.rfind("$((", at);
+    if (begin == std::string_view::npos || text.find("))", begin) < at) continue;
+    if (!text.substr(0, begin).ends_with("RANK=")) continue;
+    const auto after = text.find_first_not_of(" }*", at + k_node.size());
+    const auto digits = text.substr(std::min(after, text.size()));
+    const auto number =
+        util::parse_unsigned(std::string(digits.substr(0, digits.find_first_not_of("0123456789"))));
+    if (number) return static_cast<unsigned>(*number);
+  }
+  return 0;
+}
+
 /// Whether `env -i` is before the launch.
 bool has_no_environment(const FoundLaunch& found) {
   const auto& words = found.launch->command->words;
@@ -250,6 +285,30 @@ void refuse_other_starts(ImportState& porting, const shell::ScriptCommands& view
                     fmt::format("'{}' starts a program on another node, which cannot be imported", line),
                     "use srun in the script to start the program on all nodes");
   }
+}
+
+void refuse_set_sizes(ImportState& porting, const SyntaxNode& program,
+                      const std::vector<FoundLaunch>& programs) {
+  const auto is_step = [](const FoundLaunch& found) { return !found.in_batch; };
+  if (porting.is_of_new_site() || std::none_of(programs.begin(), programs.end(), is_step)) return;
+  if (const auto* setting = find_slurm_size(program, porting.text))
+    porting.error(setting->place, "port/launch",
+                  fmt::format("the script sets {} itself, which srun of the script for {} reads as an option",
+                              setting->name, porting.to.id),
+                  "remove this line from the script: Slurm sets the variable in the job");
+}
+
+void refuse_computed_ranks(ImportState& porting, const std::vector<FoundLaunch>& programs) {
+  if (!porting.new_layout) return;
+  const auto now = porting.new_layout->ranks_per_node;
+  for (const auto& found : programs)
+    for (const auto& word : found.program.source)
+      if (const auto before = ranks_per_node_in(word); before > 0 && before != now)
+        return porting.error(place_of(found), "port/variable",
+                             fmt::format("'{}' computes its rank for {} per node, but the job on {} has {}",
+                                         shown_command(found), util::counted(before, "rank"), porting.to.id,
+                                         now),
+                             "use $SLURM_PROCID as the rank in the script, or leave RANK to the launcher");
 }
 
 void refuse_own_ranks(ImportState& porting, const std::vector<FoundLaunch>& programs) {

@@ -28,6 +28,14 @@ void refuse_pipelines(ImportState& porting, const shell::SyntaxNode& program,
 void refuse_other_starts(ImportState& porting, const shell::ScriptCommands& view,
                          const std::vector<FoundLaunch>& programs);
 
+/// Rejects variables of Slurm with the job's size that a script of another site sets: steps would obey them.
+void refuse_set_sizes(ImportState& porting, const shell::SyntaxNode& program,
+                      const std::vector<FoundLaunch>& programs);
+
+/// Rejects ranks that a program's shell computes from the number of its node, if the nodes have other numbers
+/// of ranks now.
+void refuse_computed_ranks(ImportState& porting, const std::vector<FoundLaunch>& programs);
+
 /// Rejects a rank or number of ranks that the script sets for a single process, which starts others itself:
 /// the launcher of the new job sets them to those of one rank.
 void refuse_own_ranks(ImportState& porting, const std::vector<FoundLaunch>& programs);

@@ -68,6 +68,17 @@ std::string without_device_settings(const std::string& text) {
   return result + text.substr(at);
 }
 
+void cut_device_prefix(TextCuts& cuts, std::string_view text, std::size_t launch) {
+  const auto line = cuts.line_begin(launch);
+  const auto before = text.substr(line, launch - line);
+  std::size_t at = 0;
+  while (const auto setting = find_device_setting(before, at)) {
+    at = std::min(before.find_first_not_of(" \t", setting->end), before.size());
+    const bool is_of_launch = before.find_first_of(";&|", setting->end) == std::string_view::npos;
+    if (is_of_launch) cuts.cut({line + setting->begin, line + at});
+  }
+}
+
 void drop_device_settings(std::vector<std::string>& words) {
   if (words.empty()) return;
   const bool by_env = words.front() == "env";

@@ -18,6 +18,9 @@ bool is_device_list(const std::string& name);
 /// "CUDA_VISIBLE_DEVICES=0,1". Other settings are kept.
 std::optional<ByteRange> find_device_setting(std::string_view text, std::size_t from);
 
+/// Cuts settings before the launch that begins there: `CUDA_VISIBLE_DEVICES=0,1 torchrun …`.
+void cut_device_prefix(TextCuts& cuts, std::string_view text, std::size_t launch);
+
 /// Removes these settings from a program's shell text.
 std::string without_device_settings(const std::string& text);
 /// The same for the words of a program: in the texts of shells, and after env.

@@ -66,11 +66,21 @@ void add_devices(const model::Plan& plan, ScriptLines& lines) {
 /// A line that sets the variable. Exports only the number of CPUs,
 /// because srun reads the other variables as its options.
 Verbatim set_variable(const RequestVariable& variable, unsigned value, bool exports, bool is_read,
-                      bool typed) {
-  return {fmt::format("{}{}={} # {}, and {} by this request", exports ? "export " : "", variable.name, value,
-                      is_read ? "read below" : "files below may read it",
-                      typed ? "set with a type" : "not set"),
+                      const char* otherwise) {
+  return {fmt::format("{}{}={} # {}, and {}", exports ? "export " : "", variable.name, value,
+                      is_read ? "read below" : "files below may read it", otherwise),
           by_rule("commands of the old script read it")};
+}
+
+/// Whether Slurm counts GPUs of a whole node in the variable that the job does not use.
+bool counts_idle_gpus(const model::Plan& plan, const RequestVariable& variable) {
+  return plan.body->has_idle_gpus && std::string_view(variable.name) == "SLURM_GPUS_ON_NODE";
+}
+
+/// What the variable is in the new job without a line that sets it.
+const char* describe_unset(bool typed, bool idle) {
+  if (typed) return "set with a type by this request";
+  return idle ? "set to all GPUs of the node by Slurm" : "not set by this request";
 }
 
 /// A variable as the request of the old script had Slurm set it, for the commands that stay. Numbers of the
@@ -86,12 +96,14 @@ ScriptLines kept_variables(const model::Plan& plan, const std::string& text) {
     const bool typed = directive != plan.directives.end() && has_type(variable, *directive);
     const bool counts_cpus = std::string_view(variable.name) == "SLURM_CPUS_PER_TASK";
     const bool unset = counts_cpus && has_masks;
-    const bool set = directive != plan.directives.end() && !typed && !unset;
+    const bool idle = counts_idle_gpus(plan, variable);
+    const bool set = directive != plan.directives.end() && !typed && !unset && !idle;
     const auto value = variable.value(plan.layout);
     const bool is_read = reads_variable(text, variable.name);
     const bool by_file = util::contains(plan.body->variables_of_files, std::string(variable.name));
     if (set || value == 0 || (!is_read && !by_file)) continue;
-    lines.push_back(set_variable(variable, value, by_file && counts_cpus && !has_masks, is_read, typed));
+    lines.push_back(set_variable(variable, value, by_file && counts_cpus && !has_masks, is_read,
+                                 describe_unset(typed, idle)));
   }
   add_devices(plan, lines);
   return lines;

@@ -170,6 +170,24 @@ TEST_CASE("a chosen partition without GPUs makes a CPU job") {
   CHECK(gpus("gh") != 0);
 }
 
+TEST_CASE("set -u makes a list of devices necessary") {
+  const std::string lines = "echo $CUDA_VISIBLE_DEVICES\nsrun python x.py";
+  CHECK(has(written(job(k_one, "set -euo pipefail\n" + lines), "lumi"),
+            "\nCUDA_VISIBLE_DEVICES=0 # read below"));
+  CHECK_FALSE(has(written(job(k_one, "set -e\n" + lines), "lumi"), "CUDA_VISIBLE_DEVICES=0"));
+}
+
+TEST_CASE("a program in the background can be imported") {
+  const auto result = ported(job(k_one, "./run.sh train \"$1\" &\nwait\nmmlsquota gpfs"));
+  CHECK(reports(result, "port/nodes", "does not read what './run.sh train"));
+}
+
+TEST_CASE("a reservation is not kept") {
+  const auto result = ported(job("--partition=gpu --account=def-x --gpus-per-node=a100:1 --reservation=r",
+                                 "module load StdEnv/2023\nsrun python x.py"));
+  CHECK(reports(result, "port/left-out", "--reservation=r"));
+}
+
 TEST_CASE("import names the loop that starts an agent per node") {
   const auto result =
       ported(job("-N 2 --gres=gpu:4", "for i in 0 1; do\n  srun -N1 -n1 -w ${n[i]} torchrun --nnodes=2 "

@@ -219,3 +219,36 @@ TEST_CASE("ranks of MPI launchers are those of the new launcher") {
       job(k_two_nodes, "mpirun -np 8 bash -c 'python x.py --local $MV2_COMM_WORLD_LOCAL_SIZE'"), "narval");
   CHECK(has(mvapich, "--local $LOCAL_WORLD_SIZE"));
 }
+
+TEST_CASE("import rejects ranks computed for other nodes") {
+  const auto rejects = [](const std::string& step, const std::string& id) {
+    return reports(ported(job("-N 2 --ntasks-per-node=4 --gpus-per-node=4", step), id), "port/variable",
+                   "computes its rank");
+  };
+  const std::string step = "srun bash -c 'export RANK=$((SLURM_NODEID * 4 + SLURM_LOCALID)); python x.py'";
+  CHECK(rejects(step, "vista"));
+  CHECK(rejects("srun bash -c 'RANK=$((${SLURM_NODEID}*4+$SLURM_LOCALID)) python x.py'", "vista"));
+  CHECK_FALSE(rejects(step, "narval"));
+  CHECK_FALSE(rejects("srun bash -c 'export RANK=$SLURM_PROCID; python x.py'", "vista"));
+  CHECK_FALSE(rejects("srun bash -c 'export SEED=$((SLURM_NODEID * 4)); python x.py'", "vista"));
+}
+
+TEST_CASE("import rejects sizes of Slurm that the script sets") {
+  const auto rejects = [](const std::string& line) {
+    return reports(
+        ported(job("-N 2 --ntasks-per-node=4 --gpus-per-node=4", line + "\nsrun python x.py"), "vista"),
+        "port/launch", "which srun of the script for vista reads");
+  };
+  CHECK(rejects("export SLURM_NNODES=1"));
+  CHECK(rejects("if true; then\n  SLURM_GPUS_PER_NODE=2\nfi"));
+  CHECK_FALSE(rejects("SLURM_NNODES=${SLURM_NNODES:-1}"));
+  CHECK_FALSE(rejects("export SLURM_EXPORT_ENV=ALL"));
+}
+
+TEST_CASE("idle GPUs of whole nodes are not counted") {
+  const auto script =
+      written(job("-N 1 --ntasks=1 --gpus-per-node=1", "N=$SLURM_GPUS_ON_NODE\nB=$(expr 64 / $N)\n"
+                                                       "torchrun --nproc_per_node $N x.py --b $B"),
+              "lumi");
+  CHECK(has(script, "\nSLURM_GPUS_ON_NODE=1 # read below, and set to all GPUs of the node by Slurm\n"));
+}

@@ -292,7 +292,7 @@ class Trial:
                               cwd=self.directory, capture_output=True, text=True, timeout=60, check=False)
 
     def emulate(self):
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "HPCML_", "PYENV"))}
+        environment = {name: os.environ[name] for name in ("HOME", "LANG", "LOGNAME", "SHELL", "TERM", "USER") if name in os.environ}
         environment.update({name: self.fill(value) for name, value in self.entry.get("submit_environment", {}).items()})
         environment["PATH"] = f"{self.top}/stubs:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
         command = ["timeout", "-k", "20", str(TIMEOUT), self.hpcml, "emulate", "--site", self.site, "--record", self.top + "/calls.jsonl", "ported.sh"]
