@@ -28,9 +28,10 @@ struct KnownError {
   std::string_view hint;      ///< "{host}" in it is the rank's; empty: such a line is not a failure
   std::string_view reference; ///< the document or source that has the text
   model::FailureClass failure_class = model::FailureClass::program; ///< of a run that ends because of it
-  bool of_node = false; ///< no program causes it: the node is faulty
-  unsigned least = 1;   ///< lines in a log that make a failure
-  bool is_word = false; ///< white space or the end of the line must follow `text`
+  bool of_node = false;         ///< no program causes it: the node is faulty
+  unsigned least = 1;           ///< lines in a log that make a failure
+  bool is_word = false;         ///< white space or the end of the line must follow `text`
+  bool is_of_lost_peer = false; ///< printed by a rank because another one has ended
 
   bool is_printed() const {
     return source != ErrorSource::exit_status && source != ErrorSource::kernel_report;

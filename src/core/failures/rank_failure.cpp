@@ -19,7 +19,8 @@ const KnownError* find_printed_error(const RankFailure& failure) {
       fmt::format("{}\n{}\n{}", failure.message, failure.traceback, util::join(failure.last_lines, "\n")),
       '\n');
   return find_error([&](const KnownError& error) {
-    return error.source == ErrorSource::rank_output && error.least == 1 &&
+    const bool explains = !error.is_of_lost_peer || !error.hint.empty();
+    return explains && error.source == ErrorSource::rank_output && error.least == 1 &&
            std::any_of(lines.begin(), lines.end(), [&](const auto& line) { return matches(error, line); });
   });
 }

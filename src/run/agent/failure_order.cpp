@@ -6,6 +6,7 @@
 #include <string_view>
 #include <sys/wait.h>
 
+#include "core/failures/failure_table.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 
@@ -13,26 +14,15 @@ namespace hpcml::agent {
 
 namespace {
 
-/// Texts of gloo, NCCL and torch's store about a closed connection to another rank.
-constexpr std::string_view k_lost[] = {
-    "Connection closed by peer",
-    "Connection reset by peer",
-    "Connection closed by remote peer",
-    "Connection was likely closed",
-    "remote process exited",
-    "failed to recv, got 0 bytes",
-    "Broken pipe",
-    "Connection was closed by",
-    "peer closed",
-};
-
 /// Error files have whole seconds, so that of two nodes a difference below one second is not known; the rest
 /// is for the messages' way.
 constexpr std::int64_t k_clock_margin = 900;
 
+/// Whether a rank prints the text because another one has ended.
 bool reports_loss(std::string_view text) {
-  return std::any_of(std::begin(k_lost), std::end(k_lost),
-                     [&](auto words) { return text.find(words) != std::string_view::npos; });
+  return failures::find_error([&](const failures::KnownError& error) {
+           return error.is_of_lost_peer && matches(error, text);
+         }) != nullptr;
 }
 
 /// Whether a program's last word is what it failed of.
