@@ -76,7 +76,7 @@ bool has_name_of_program(const Launch& launch) {
 bool may_be_program(const Launch& launch, bool waits = false) {
   const auto& command = *launch.command;
   if (!may_run(command) || (command.context.background && !waits) || command.parent ||
-      launch.chain.size() != 1)
+      launch.step() || launch.agent() || launch.container())
     return false;
   const auto& link = launch.last();
   const auto& name = link.program;

@@ -182,6 +182,12 @@ TEST_CASE("a program in the background can be imported") {
   CHECK(reports(result, "port/nodes", "does not read what './run.sh train"));
 }
 
+TEST_CASE("a program of a package manager's environment is one") {
+  for (const std::string line :
+       {"exec pixi run --as-is tool launch \"$1\"", "uv run tool train", "poetry run tool x"})
+    CHECK(error_of(ported(job(k_one, line))).empty());
+}
+
 TEST_CASE("a reservation is not kept") {
   const auto result = ported(job("--partition=gpu --account=def-x --gpus-per-node=a100:1 --reservation=r",
                                  "module load StdEnv/2023\nsrun python x.py"));

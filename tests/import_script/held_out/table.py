@@ -30,10 +30,15 @@ SETS = (
     ("201-240", ("before the importer was changed",),
      "No fix had been made with these scripts in sight before the first run: it shows what to expect of other scripts. "
      "The fixes since then were made with these scripts in sight."),
-    ("241-280", ("before errors of the trial were corrected",),
-     "The importer was not changed between the two runs, and no fix had been made with these scripts in sight: "
-     "the last run shows what to expect of other scripts. The error of the trial: its stand-in of accelerate read a dash in a path as an underscore."),
-    ("281-320", (), "No fix had been made with these scripts in sight before the first run."),
+    ("241-280", ("before errors of the trial were corrected", "before the importer was changed"),
+     "The importer was not changed between the first two runs, and no fix had been made with these scripts in sight: "
+     "they show what to expect of other scripts. The fixes since then were made with these scripts in sight. The error of the trial: its stand-in of accelerate read a dash in a path as an underscore."),
+    ("281-320", ("before errors of the trial were corrected", "before the importer was changed"),
+     "The importer was not changed between the first two runs, and no fix had been made with these scripts in sight: "
+     "they show what to expect of other scripts. The fixes since then were made with these scripts in sight. "
+     "The errors of the trial: a variable of its machine reached script 316, a stand-in of uv was missing in script 293, "
+     "and an intent (below). Three others are left: a login shell in the container of script 286 does not find the stand-ins, "
+     "sites set the variable SCRATCH of script 291 themselves, and the emulated zurada has no accounts, whose name script 304 reads."),
 )
 RUNS = ("first", "second", "third")
 
