@@ -253,23 +253,29 @@ std::string make_announcement(Input& input) {
     made.nodes = {"node0", "node1"};
     made.tasks_per_node = {2, 2};
   }
-  return pack_announcement(made);
+  return pack_message(made);
 }
 
 std::string make_event(Input& input) {
-  agent::Event made;
-  made.kind = static_cast<agent::Event::Kind>(input.byte() % 8);
+  agent::AgentEvent made;
+  const auto kind = input.byte() % 8;
   made.attempt = input.byte() % 3;
-  made.good = input.byte() % 2 == 1;
-  made.signal = static_cast<int>(input.byte() % 32);
-  if (made.kind == agent::Event::Kind::failed) {
-    made.failure.attempt = made.attempt;
-    made.failure.rank = input.byte();
-    made.failure.host = "node1";
-    made.failure.status = static_cast<int>(input.byte()) << 8;
-    made.failure.message = std::string(input.text(10));
+  const auto value = input.byte();
+  if (kind == 1) made.what = agent::ServingEvent{};
+  if (kind == 2) made.what = agent::EndedEvent{value % 2 == 1};
+  if (kind == 3) made.what = agent::QuietEvent{value % 2 == 1};
+  if (kind == 4) made.what = agent::StacksEvent{};
+  if (kind == 5) made.what = agent::LeavingEvent{value % 32};
+  if (kind >= 6) {
+    agent::FailedEvent failed;
+    failed.failure.attempt = made.attempt;
+    failed.failure.rank = input.byte();
+    failed.failure.host = "node1";
+    failed.failure.status = static_cast<int>(input.byte()) << 8;
+    failed.failure.message = std::string(input.text(10));
+    made.what = failed;
   }
-  return pack_event(made);
+  return pack_message(made);
 }
 
 /// A message of hpcml's own that is right but for at most one byte.
@@ -288,7 +294,8 @@ Own make_own(Input& input, unsigned number) {
   case 3: made = {StoreOpcode::compare_set, k_show_key, std::string(k_not_ours)}; break;
   case 4:
     made = {StoreOpcode::compare_set, agent::k_register_key,
-            agent::pack_registration({k_job, "", "node" + std::to_string(number), number, 1, number == 0})};
+            pack_message(
+                agent::RegisterRequest{k_job, "", "node" + std::to_string(number), number, 1, number == 0})};
     break;
   case 5: made = {StoreOpcode::set, agent::k_event_key, make_event(input)}; break;
   case 6: made = {StoreOpcode::get, agent::k_order_key, {}}; break;

@@ -79,12 +79,12 @@ void print(const std::string& line) {
 std::string answer_of(Client& client) {
   const auto value = client.wait_for_value(soon());
   if (!value) return client.fault().empty() ? "no answer" : client.fault();
-  if (const auto welcome = unpack_welcome(*value)) {
+  if (const auto welcome = unpack_message<JoinReply>(*value)) {
     if (welcome->refusal != JoinError::none) return "refused: " + welcome->refused;
     if (!welcome->failed.empty()) return "welcome: " + welcome->failed;
     return "welcome: " + welcome->decision.address + ":" + std::to_string(welcome->decision.port);
   }
-  if (const auto reply = agent::unpack_reply(*value))
+  if (const auto reply = unpack_message<agent::RegisterReply>(*value))
     return reply->refused.empty() ? "joined" : "refused: " + reply->refused;
   return "answered with " + std::to_string(value->size()) + " bytes";
 }
@@ -128,7 +128,7 @@ std::string old_welcome() {
 void announce(JoinRequest who) {
   const auto [address, port] = target();
   Client client(address, port, credentials(PeerRole::rank, who.rank));
-  client.put_compare_set(k_announce_key, "?", pack_announcement(who));
+  client.put_compare_set(k_announce_key, "?", pack_message(who));
   print(answer_of(client));
   // A step's first rank 0 keeps its connection: without it the step ends.
   if (word("stay") == "yes") std::this_thread::sleep_for(std::chrono::seconds(number("seconds", 60)));
@@ -207,7 +207,7 @@ void answer_everybody() {
   challenge.text(std::string(16, 'n'));
   challenge.number(number("port"));
   challenge.text(std::string(32, 'c'));
-  const std::array answers = {old_welcome(), pack_welcome(welcome), challenge.take()};
+  const std::array answers = {old_welcome(), pack_message(welcome), challenge.take()};
   for (std::size_t i = 0;; ++i) {
     const int fd = accept_one(socket);
     std::string bytes;
@@ -247,21 +247,19 @@ void join_as_agent() {
   Client client(address, port, credentials(PeerRole::agent, node));
   const agent::RegisterRequest hello{word("job"), word("step", "none"), "node-of-stranger",
                                      node,        number("world", 2),   word("leads") == "yes"};
-  client.put_compare_set(agent::k_register_key, {}, agent::pack_registration(hello));
+  client.put_compare_set(agent::k_register_key, {}, pack_message(hello));
   std::string answer = answer_of(client);
-  agent::AgentEvent event;
   const auto kind = word("kind");
-  event.kind = kind == "failed"    ? agent::AgentEvent::Kind::failed
-               : kind == "serving" ? agent::AgentEvent::Kind::serving
-               : kind == "leaving" ? agent::AgentEvent::Kind::leaving
-                                   : agent::AgentEvent::Kind::ended;
-  event.place = word("address", "192.0.2.1") + ":29400";
-  event.signal = 15;
-  event.failure.host = word("host", "node002");
-  event.failure.status = 256;
-  event.failure.message = "NVRM: Xid (PCI:0000:c1:00): 79, GPU has fallen off the bus";
+  agent::FailedEvent failed;
+  failed.failure.host = word("host", "node002");
+  failed.failure.status = 256;
+  failed.failure.message = "NVRM: Xid (PCI:0000:c1:00): 79, GPU has fallen off the bus";
+  agent::AgentEvent event{0, agent::EndedEvent{}};
+  if (kind == "failed") event.what = failed;
+  if (kind == "serving") event.what = agent::ServingEvent{word("address", "192.0.2.1") + ":29400"};
+  if (kind == "leaving") event.what = agent::LeavingEvent{15};
   if (!kind.empty()) {
-    client.put_set(agent::k_event_key, agent::pack_event(event));
+    client.put_set(agent::k_event_key, pack_message(event));
     client.put_get(agent::k_order_key);
     const auto order = client.wait_for_value(soon());
     answer += order ? ", then got an order" : ", then got nothing";

@@ -32,6 +32,28 @@ struct RankFailure {
   std::int64_t reported_age = 0; ///< milliseconds from then until its agent reported it
   std::int64_t failed_at = 0;    ///< the same moment by the coordinator's clock, in milliseconds; not sent
   bool cut_short = false; ///< it had failed, and was ended by us before its program was: the status is ours
+
+  /// The fields that agents send each other (run/store/message_fields.hpp).
+  static void fields(auto& list, auto& m) {
+    list("attempt", m.attempt);
+    list("of_launcher", m.of_launcher);
+    list("rank", m.rank);
+    list("local_rank", m.local_rank);
+    list("host", m.host);
+    list("pid", m.pid, std::int64_t{1} << 32);
+    list("status", m.status, 0xffff);
+    list("gpu", m.gpu);
+    list("seconds", m.seconds);
+    list("out_of_memory", m.out_of_memory);
+    list("memory", m.memory);
+    list("gpu_fault", m.gpu_fault);
+    list("last_lines", m.last_lines);
+    list("message", m.message);
+    list("traceback", m.traceback);
+    list("reported_at", m.reported_at, std::int64_t{1} << 40);
+    list("reported_age", m.reported_age, std::int64_t{1} << 40);
+    list("cut_short", m.cut_short);
+  }
 };
 
 /// Returns the row that explains the failure: what the kernel reports, then the first row with a line in the

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/util/log.hpp"
+#include "core/util/overloaded.hpp"
 #include "run/agent/agent_protocol.hpp"
 #include "run/agent/coordinator.hpp"
 #include "run/agent/flight_recorder.hpp"
@@ -31,25 +32,25 @@ namespace {
 
 /// Returns the world for the first rank of this node. `own` is the world at the start of this process,
 /// `address` that of the first node (empty: the step's), and `facts` are the agent's values for the ranks.
-launch::World make_attempt_world(const launch::World& own, const AgentCommand& order,
+launch::World make_attempt_world(const launch::World& own, const AttemptSetup& setup,
                                  const std::string& address, const launch::TorchelasticFacts& facts) {
   launch::World world = own;
   auto& layout = world.layout;
   std::vector<std::string> nodes;
   layout.tasks_per_node.clear();
   layout.rank = layout.world_size = 0;
-  for (unsigned i = 0; i < order.world.size(); ++i) {
-    const auto& node = order.world[i];
+  for (unsigned i = 0; i < setup.world.size(); ++i) {
+    const auto& node = setup.world[i];
     nodes.push_back(node.host);
     layout.tasks_per_node.push_back(node.processes);
-    if (i < order.node_rank) layout.rank += node.processes;
+    if (i < setup.node_rank) layout.rank += node.processes;
     layout.world_size += node.processes;
   }
   layout.nodes = std::move(nodes);
-  layout.node_rank = order.node_rank;
+  layout.node_rank = setup.node_rank;
   layout.local_rank = 0;
-  layout.local_world_size = layout.tasks_per_node[order.node_rank];
-  world.first_node = order.world.front().host;
+  layout.local_world_size = layout.tasks_per_node[setup.node_rank];
+  world.first_node = setup.world.front().host;
   if (!address.empty()) world.address = address;
   world.agent = facts;
   return world;
@@ -83,7 +84,7 @@ AgentLoop::~AgentLoop() {
 }
 
 launch::LaunchOutcome AgentLoop::run() {
-  while (!x_end.outcome) wait_for_order();
+  while (!x_end.outcome) wait_for_command();
   // The others wait no more, and what is left to do may take long.
   x_rendezvous.link->set_watchdog(nullptr);
   x_watchdog.reset();
@@ -116,9 +117,9 @@ int AgentLoop::wait_milliseconds() const {
 }
 
 /// Waits between attempts. Signals are treated like those that arrive while ranks run.
-void AgentLoop::wait_for_order() {
+void AgentLoop::wait_for_command() {
   const auto& result = x_end.result;
-  if (auto order = x_rendezvous.link->take()) return handle_command(*order);
+  if (const auto command = x_rendezvous.link->take()) return handle_command(*command, nullptr);
   if (const auto fault = x_rendezvous.link->fault(); !fault.empty()) {
     if (result.signal == 0) util::log_error(fault);
     x_end.outcome = outcome_of_lost_connection(result, false);
@@ -137,36 +138,43 @@ void AgentLoop::take_signals() {
     if (x_end.result.signal != 0) continue;
     x_end.result.signal = signal;
     x_end.signalled_at = Clock::now();
-    AgentEvent event;
-    event.kind = AgentEvent::Kind::leaving;
-    event.signal = signal;
-    send_event(std::move(event));
+    send_event(LeavingEvent{signal});
   }
 }
 
-void AgentLoop::handle_command(const AgentCommand& order) {
-  x_reporter.report_lost(order);
-  switch (order.kind) {
-  case AgentCommand::Kind::serve: return serve(order);
-  case AgentCommand::Kind::start: return start(order);
-  case AgentCommand::Kind::stop: // nothing runs here
-  case AgentCommand::Kind::name: return x_reporter.report_stop(order, plan(), util::log_message);
-  case AgentCommand::Kind::lost: // no rank of it runs any more
-  case AgentCommand::Kind::end: return end(order);
-  case AgentCommand::Kind::heartbeat: // the link's own
-  case AgentCommand::Kind::look: return;
-  }
+void AgentLoop::handle_command(const AgentCommand& command, const RunningRanks* ranks) {
+  util::log_debug("command of the coordinator: " + store::FieldPrinter::print(command.what));
+  const util::Overloaded handle = {
+      [&](const Heartbeat&) {}, // the connection's own
+      [&](const ServeCommand& serving) {
+        if (ranks == nullptr) serve(serving);
+      },
+      [&](const StartCommand& starting) {
+        if (ranks == nullptr) start(starting);
+      },
+      [&](const ReadStacksCommand& reading) {
+        if (ranks != nullptr) ranks->workers.read_stacks_of(ranks->supervisor, reading.reason);
+      },
+      [&](const StopCommand& stop) {
+        if (ranks == nullptr || ranks->workers.stop(stop, ranks->supervisor)) report_stop(stop, ranks);
+      },
+      [&](const ReportCommand& report) { report_stop(report, ranks); },
+      [&](const EndCommand& last) { ranks != nullptr ? ranks->workers.end(last) : end(last); },
+      [&](const LostCommand& lost) {
+        ranks != nullptr ? ranks->workers.kill(lost, ranks->supervisor) : end({lost, {}});
+      }};
+  std::visit(handle, command.what);
 }
 
-void AgentLoop::send_event(AgentEvent event) {
-  event.attempt = plan() ? plan()->number : 0;
-  x_rendezvous.link->send_event(event);
+void AgentLoop::report_stop(const StopReport& report, const RunningRanks* ranks) {
+  x_reporter.report_stop(report, plan(), [&](util::LogLevel level, const std::string& text) {
+    ranks != nullptr ? ranks->supervisor.print_line(level, text) : util::log_message(level, text);
+  });
 }
 
 /// Reports a failure of this agent like that of a rank, because a run has only one first failure.
 void AgentLoop::fail(const launch::LauncherFailure& failure) {
-  AgentEvent event;
-  event.kind = AgentEvent::Kind::failed;
+  FailedEvent event;
   event.failure.of_launcher = true;
   event.failure.host = x_context.host;
   event.failure.status = failure.exit_code << 8;
@@ -176,14 +184,14 @@ void AgentLoop::fail(const launch::LauncherFailure& failure) {
   send_event(std::move(event));
 }
 
-launch::TorchelasticFacts AgentLoop::facts_for_ranks(const AgentCommand& order) const {
+launch::TorchelasticFacts AgentLoop::facts_for_ranks(const AttemptSetup& setup) const {
   launch::TorchelasticFacts facts;
-  facts.restarts = order.restarts;
+  facts.restarts = setup.restarts;
   facts.max_restarts = x_request.max_restarts;
   facts.run_id = x_directory.run_id();
   facts.role = x_request.role;
-  facts.error_directory = x_directory.attempt(order.attempt);
-  facts.serial = order.attempt;
+  facts.error_directory = x_directory.attempt(setup.attempt);
+  facts.serial = setup.attempt;
   facts.offered = {{"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"}}; // as torchrun says it
   if (x_directory.is_kept())
     for (auto& variable : flight_recorder_variables(facts.error_directory))
@@ -192,13 +200,13 @@ launch::TorchelasticFacts AgentLoop::facts_for_ranks(const AgentCommand& order) 
 }
 
 /// Plans this node for an attempt, once; false if that failed and was reported.
-bool AgentLoop::prepare(const AgentCommand& order) {
-  if (plan() && plan()->number == order.attempt && plan()->node) return true;
+bool AgentLoop::prepare(const AttemptSetup& setup) {
+  if (plan() && plan()->number == setup.attempt && plan()->node) return true;
   x_attempt.plan =
-      Attempt{order.attempt, make_attempt_world(x_own, order, x_rendezvous.address, facts_for_ranks(order)),
-              nullptr, x_directory.attempt(order.attempt), x_directory.is_kept()};
+      Attempt{setup.attempt, make_attempt_world(x_own, setup, x_rendezvous.address, facts_for_ranks(setup)),
+              nullptr, x_directory.attempt(setup.attempt), x_directory.is_kept()};
   x_attempt.failure_reported = false;
-  x_reporter.begin_record(order, x_rendezvous.begun);
+  x_reporter.begin_record(setup, x_rendezvous.begun);
   auto& world = x_attempt.plan->world;
   // One node is left of several: its ranks need no network.
   if (world.layout.node_count() == 1 && x_own.layout.node_count() > 1 && x_rendezvous.address.empty()) {
@@ -215,18 +223,18 @@ bool AgentLoop::prepare(const AgentCommand& order) {
   // The new holds are taken before the old ones are released, so that kept caches always have a holder.
   for (auto& cache : std::exchange(x_attempt.caches, std::move(ready.caches))) launch::release_cache(cache);
   for (unsigned local = 0; local < world.layout.local_world_size; ++local)
-    if (const auto made = x_directory.make_rank(order.attempt, world.layout.rank + local); !made)
+    if (const auto made = x_directory.make_rank(setup.attempt, world.layout.rank + local); !made)
       return fail({k_cannot_set_up, "log", made.error(), {}, x_context.host}), false;
   return true;
 }
 
 /// A fresh store for the attempt's ranks, before the old one goes.
-void AgentLoop::serve(const AgentCommand& order) {
-  if (!prepare(order)) return;
+void AgentLoop::serve(const ServeCommand& command) {
+  x_reporter.report_lost(command.lost);
+  if (!prepare(command)) return;
   const auto& world = plan()->world;
   pid_t before = std::exchange(x_attempt.store, -1);
-  AgentEvent event;
-  event.kind = AgentEvent::Kind::serving;
+  ServingEvent event;
   if (launch::needs_rendezvous(world, x_request.launch)) {
     const auto store = launch::serve_ranks(plan()->node, x_context, &x_attempt.activity);
     if (!store) {
@@ -247,23 +255,25 @@ void AgentLoop::end_store(pid_t& store) {
   store = -1;
 }
 
-void AgentLoop::start(const AgentCommand& order) {
+void AgentLoop::start(const StartCommand& command) {
   x_end.result.all_succeeded = false;
-  if (!prepare(order)) return notify_ended(false); // the others' ranks are waited for, and none is here
+  if (!prepare(command))
+    return send_event(EndedEvent{false}); // the others' ranks are waited for, and none is here
   auto& node = *plan()->node;
-  if (order.place.empty())
+  if (command.place.empty())
     node.env.unset(launch::k_store_variable);
   else
-    node.env.set(launch::k_store_variable, order.place);
-  AttemptStarted facts{order.attempt, plan()->world.layout.world_size, {}};
-  for (unsigned i = 0; i < order.world.size(); ++i)
-    facts.nodes.push_back({i, order.world[i].host, order.world[i].processes});
+    node.env.set(launch::k_store_variable, command.place);
+  AttemptStarted facts{command.attempt, plan()->world.layout.world_size, {}};
+  for (unsigned i = 0; i < command.world.size(); ++i)
+    facts.nodes.push_back({i, command.world[i].host, command.world[i].processes});
   x_reporter.add(facts);
   WorkerGroup workers(x_request, x_context, *plan(), *x_rendezvous.link, x_reporter.record(), activity(),
-                      [this](const AgentCommand& why, const auto& print_line) {
-                        x_reporter.report_stop(why, plan(), print_line);
+                      [&](const AgentCommand& later, launch::Supervisor& supervisor) {
+                        const RunningRanks ranks{workers, supervisor};
+                        handle_command(later, &ranks);
                       });
-  const auto outcome = run_ranks(order, workers);
+  const auto outcome = run_ranks(workers);
   const auto& result = workers.result();
   if (result.signal != 0) x_end.result.signal = result.signal, x_end.signalled_at = Clock::now();
   if (result.end) return end(*result.end);
@@ -278,12 +288,12 @@ void AgentLoop::start(const AgentCommand& order) {
           {fmt::format("the ranks of {} could not be started", x_context.host)},
           {},
           x_context.host});
-  notify_ended(outcome.code == 0 && !outcome.stopped);
+  send_event(EndedEvent{outcome.code == 0 && !outcome.stopped});
 }
 
-launch::LaunchOutcome AgentLoop::run_ranks(const AgentCommand& order, WorkerGroup& workers) {
+launch::LaunchOutcome AgentLoop::run_ranks(WorkerGroup& workers) {
   auto launch_request = x_request.launch;
-  launch_request.output.directory = x_directory.is_kept() ? x_directory.attempt(order.attempt) : "";
+  launch_request.output.directory = x_directory.is_kept() ? plan()->directory : "";
   launch::SupervisionOptions oversight{&workers, x_mask, {}, x_directory.is_kept() ? "" : x_directory.path()};
   if (x_rendezvous.service) oversight.spared.push_back(*x_rendezvous.service);
   if (x_directory.watcher() > 0) oversight.spared.push_back(x_directory.watcher());
@@ -301,20 +311,13 @@ launch::LaunchOutcome AgentLoop::run_ranks(const AgentCommand& order, WorkerGrou
   return outcome;
 }
 
-void AgentLoop::notify_ended(bool good) {
-  AgentEvent event;
-  event.kind = AgentEvent::Kind::ended;
-  event.good = good;
-  send_event(std::move(event));
-}
-
-void AgentLoop::end(const AgentCommand& order) {
-  x_end.result.separate_worlds = order.code == 0 && x_attempt.evidence &&
+void AgentLoop::end(const EndCommand& command) {
+  x_reporter.report_lost(command.lost);
+  x_end.result.separate_worlds = command.code == 0 && x_attempt.evidence &&
                                  launch::report_separate_worlds(std::move(*x_attempt.evidence), activity());
-  x_reporter.report_end(order, plan());
-  x_reporter.report_lost(order);
-  x_end.command = order;
-  x_end.outcome = outcome_of_command(x_end.result, order);
+  x_reporter.report_end(command, plan());
+  x_end.command = command;
+  x_end.outcome = outcome_of_command(x_end.result, command);
 }
 
 } // namespace hpcml::agent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an agent does from its first order to its last.
+// What an agent does from its first command to its last.
 #pragma once
 
 #include <csignal>
@@ -33,7 +33,7 @@ public:
   AgentLoop(const AgentLoop&) = delete;
   AgentLoop& operator=(const AgentLoop&) = delete;
 
-  /// Obeys orders until the last one.
+  /// Performs commands until the last one.
   launch::LaunchOutcome run();
 
   /// Returns the rendezvous endpoint of the agents, "ADDRESS:PORT", after this one lost its connection;
@@ -55,24 +55,33 @@ private:
   /// How the run ends for this agent.
   struct RunEnd {
     AgentFinalState result;
-    std::optional<AgentCommand> command;          ///< by which the coordinator has ended it
+    std::optional<EndCommand> command;            ///< by which the coordinator has ended it
     std::optional<launch::LaunchOutcome> outcome; ///< the loop ends
     Clock::time_point signalled_at{};             ///< when `result.signal` came
   };
 
-  void wait_for_order();
+  /// The ranks while they run.
+  struct RunningRanks {
+    WorkerGroup& workers;
+    launch::Supervisor& supervisor;
+  };
+
+  void wait_for_command();
   int wait_milliseconds() const;
-  void handle_command(const AgentCommand& order);
-  bool prepare(const AgentCommand& order);
-  launch::TorchelasticFacts facts_for_ranks(const AgentCommand& order) const;
-  void serve(const AgentCommand& order);
-  void start(const AgentCommand& order);
-  launch::LaunchOutcome run_ranks(const AgentCommand& order, WorkerGroup& workers);
-  void end(const AgentCommand& order);
+  /// Performs a command: all that it may mean, while ranks run and between two attempts (`ranks` is null).
+  void handle_command(const AgentCommand& command, const RunningRanks* ranks);
+  bool prepare(const AttemptSetup& setup);
+  launch::TorchelasticFacts facts_for_ranks(const AttemptSetup& setup) const;
+  void serve(const ServeCommand& command);
+  void start(const StartCommand& command);
+  launch::LaunchOutcome run_ranks(WorkerGroup& workers);
+  void report_stop(const StopReport& report, const RunningRanks* ranks);
+  void end(const EndCommand& command);
   std::optional<model::FailureClass> report_class() const;
   void fail(const launch::LauncherFailure& failure);
-  void send_event(AgentEvent event);
-  void notify_ended(bool good);
+  template <class Event> void send_event(Event event) {
+    x_rendezvous.link->send_event({plan() ? plan()->number : 0, std::move(event)});
+  }
   void take_signals();
   void end_store(pid_t& store);
   const Attempt* plan() const { return x_attempt.plan ? &*x_attempt.plan : nullptr; }

@@ -10,11 +10,11 @@ namespace hpcml::agent {
 namespace {
 
 /// The signal that some agent of the run received, by which the run ends; 0: none.
-int signal_of_run(const AgentCommand& end) { return end.code > 128 && !end.failure ? end.code - 128 : 0; }
+int signal_of_run(const EndCommand& end) { return end.code > 128 && !end.failure ? end.code - 128 : 0; }
 
 /// Returns the class of what the run ended by; nothing if nothing failed.
 std::optional<model::FailureClass> class_of_failure(const AgentFinalState& result,
-                                                    const std::optional<AgentCommand>& end) {
+                                                    const std::optional<EndCommand>& end) {
   if (end && end->failure) return failures::class_of(*end->failure);
   if (end && !end->lost.empty()) return model::FailureClass::node;
   return result.separate_worlds ? std::optional(model::FailureClass::program) : std::nullopt;
@@ -31,7 +31,7 @@ launch::LaunchOutcome outcome_of_signal(const AgentFinalState& result, int signa
 
 } // namespace
 
-launch::LaunchOutcome outcome_of_command(const AgentFinalState& result, const AgentCommand& end) {
+launch::LaunchOutcome outcome_of_command(const AgentFinalState& result, const EndCommand& end) {
   if (const int signal = signal_of_run(end); signal != 0) return outcome_of_signal(result, signal);
   const bool ours = result.signal != 0 && end.code == 128 + result.signal;
   return {result.separate_worlds ? k_cannot_set_up : end.code, ours ? result.signal : 0};
@@ -49,7 +49,7 @@ launch::LaunchOutcome outcome_of_silence(const AgentFinalState& result) {
 }
 
 launch::RunResult run_result(const AgentFinalState& result, const launch::LaunchOutcome& outcome,
-                             const std::optional<AgentCommand>& end) {
+                             const std::optional<EndCommand>& end) {
   return {.code = outcome.code,
           .signal = result.signal != 0 || !end ? result.signal : signal_of_run(*end),
           .save_requested = result.save_requested,

@@ -22,7 +22,7 @@ struct AgentFinalState {
 };
 
 /// Returns the outcome after the coordinator has ended the run.
-launch::LaunchOutcome outcome_of_command(const AgentFinalState& result, const AgentCommand& end);
+launch::LaunchOutcome outcome_of_command(const AgentFinalState& result, const EndCommand& end);
 
 /// Returns the outcome after the connection to the coordinator was lost: between two attempts, or while ranks
 /// ran.
@@ -33,6 +33,6 @@ launch::LaunchOutcome outcome_of_silence(const AgentFinalState& result);
 
 /// Returns the facts for the class of this outcome. `end`: null if the coordinator has not ended the run.
 launch::RunResult run_result(const AgentFinalState& result, const launch::LaunchOutcome& outcome,
-                             const std::optional<AgentCommand>& end);
+                             const std::optional<EndCommand>& end);
 
 } // namespace hpcml::agent

@@ -1,24 +1,39 @@
 // SPDX-License-Identifier: MIT
-// Who decides for all nodes of a run: when the ranks start, who failed first, whether all start again, and
-// how the run ends. Pure: no sockets, no clock. It lives on the first node; all agents are its clients.
+// Decides for all nodes of a run: when the ranks start, which failure is the first, whether all ranks
+// restart, and how the run ends. Pure: no sockets, no clock. It runs on the first node; all agents are its
+// clients.
+//
+//   gathering ──► serving ──► running ──► looking       each also ──► ending, if the leader is lost
+//    ▲    │          │           │           │
+//    │    │          └───────────┴─────┬─────┘
+//    │    │                            ▼
+//    │    │                         stopping
+//    │    │                            │
+//    └────┼────────────────────────────┤ all ranks have ended: all restart, or the run ends
+//         └──────────────────────────► ending ──► over
+//
+//   gathering: too few nodes have joined, or the pause before a restart lasts
+//   serving:   the leader starts the store of the attempt
+//   running:   the ranks run; if all end by themselves, the run ends
+//   looking:   all ranks are quiet, and their stacks are read
+//   stopping:  a rank failed, all are quiet, a node was lost or joined: the ranks end
+//   ending:    the other agents receive the end of the run, and leave before the leader
 #pragma once
 
 #include <chrono>
-#include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "run/agent/agent_protocol.hpp"
 #include "run/agent/heartbeat.hpp"
-#include "run/agent/restart_backoff.hpp"
+#include "run/agent/join_wait.hpp"
+#include "run/agent/node_membership.hpp"
+#include "run/agent/restart_budget.hpp"
+#include "run/agent/stop_cause.hpp"
 
 namespace hpcml::agent {
-
-using AgentId = std::uint64_t;
 
 constexpr int k_nodes_missing = 1; ///< exit code where too few nodes come, or are left
 
@@ -53,84 +68,69 @@ public:
   /// To be called at least twice a second: a call that comes much later is the sign of a pause.
   void tick(Time now);
 
-  /// What is to be sent since the last call, in this order.
-  std::vector<std::pair<AgentId, AgentCommand>> take_orders() { return std::exchange(x_orders, {}); }
+  /// Returns the commands to send since the last call, in this order.
+  std::vector<std::pair<AgentId, AgentCommand>> take_commands() { return std::exchange(x_commands, {}); }
   /// Returns the messages since the last call.
   std::vector<std::string> take_messages() { return std::exchange(x_messages, {}); }
   /// True if all agents were notified of the end of the run and have disconnected.
   bool is_over() const { return x_state == State::over; }
 
 private:
-  /// Whether the ranks are started again after a stop.
-  enum class Restart { no, at_once, after_pause };
   enum class State { gathering, serving, running, looking, stopping, ending, over };
-  struct Agent {
-    std::string host;
-    std::optional<unsigned> node_rank; ///< as given
-    unsigned processes = 1;
-    bool leads = false;
-    std::uint64_t order = 0; ///< of its coming
-    bool takes_part = false; ///< in this attempt
-    bool ended = false, good = false, quiet = false, looked = false;
-    Time last_received{}; ///< when it sent something last, a heartbeat or anything else
+  /// Why an agent is removed.
+  struct Removal {
+    std::string reason; ///< a clause with the node's name
+    int code = k_nodes_missing;
+    bool may_return = false;
+    bool is_lost = false; ///< it is to kill its ranks
   };
 
-  /// The agent of the first node speaks for all.
-  void send(AgentId agent, AgentCommand order, bool reports = true) {
-    order.is_reporter = order.is_reporter || (reports && x_agents.at(agent).leads);
-    x_orders.emplace_back(agent, std::move(order));
+  /// The agent of the first node reports for all.
+  template <class Command> void send(AgentId agent, Command command) {
+    x_commands.emplace_back(agent, AgentCommand{std::move(command)});
   }
-  std::vector<AgentId> in_order() const;
-  std::vector<NodeMember> world() const;
-  bool is_elastic() const { return x_rules.min_nodes < x_rules.max_nodes; }
+  template <class Command> void send_reported(AgentId agent, Command command) {
+    command.is_reporter = command.is_reporter || x_nodes.at(agent).leads;
+    send(agent, std::move(command));
+  }
+  bool has_ended() const { return x_state == State::ending || x_state == State::over; }
+  void enter(State state, Time now) {
+    x_state = state;
+    x_since = now;
+  }
   void gather(Time now);
   void begin(Time now);
   void start(const std::string& place);
-  bool is_pausing(Time now) const { return x_pause_until && now < *x_pause_until; }
+  AttemptSetup setup_of(unsigned node_rank) const;
   void take_failure(failures::RankFailure failure, Time now);
-  AgentCommand order_after_failure(AgentCommand::Kind kind) const;
+  StopReport stop_report() const;
   void stop(Restart restart, const std::string& reason, Time now);
-  void name_failure();
+  void report_failure();
   void handle_stall(Time now);
   void take_ended(Time now);
-  /// `reason`: a clause with the node's name. `order`: what the agent itself is sent.
-  void remove_agent(AgentId agent, const std::string& reason, int code, bool may_return,
-                    AgentCommand::Kind order, Time now);
+  void remove_agent(AgentId agent, const Removal& removal, Time now);
+  void gather_without(const Removal& removal, Time now);
+  void cancel_restart(const Removal& removal);
+  void remove_leader(AgentId agent, const Removal& removal, Time now);
   void note_time(Time now);
-  void restart_deadlines(Time now);
+  void restart_timeouts(Time now);
   void remove_silent_agents(Time now);
   void remove_silent(AgentId agent, Time now);
   void add_newcomers(Time now);
-  bool has_room() const { return x_participants.size() < x_rules.max_nodes; }
-  bool has_enough_nodes() const { return x_agents.size() >= x_rules.min_nodes; }
   void finish(int code, const std::string& reason, Time now);
   void send_shutdown(Time now);
-  std::string missing_nodes(const std::string& when) const;
-  std::vector<std::string> lost_hosts() const;
 
   CoordinatorOptions x_rules;
   State x_state = State::gathering;
-  std::map<AgentId, Agent> x_agents;
-  std::uint64_t x_agent_count = 0; ///< agents so far
-  Time x_since;                    ///< when the state began
-  std::optional<Time> x_enough_since;
+  Time x_since; ///< when the state began
+  unsigned x_attempt = 0;
+  NodeMembership x_nodes;
+  JoinWait x_join;
+  RestartBudget x_restarts;
+  StopCause x_cause;
+  bool x_shutting_down = false;    ///< some agent was asked to end: others may be killed
   std::optional<Time> x_last_call; ///< of any function with a time
-  std::chrono::seconds x_next_word{20};
-  unsigned x_attempt = 0, x_restarts = 0;
-  std::vector<AgentId> x_participants; ///< in the order of their node ranks
-  std::optional<failures::RankFailure> x_failure;
-  bool x_failure_reported = true;    ///< it was reported
-  std::string x_reason;              ///< why the ranks are stopped, where none has failed
-  std::vector<std::string> x_stacks; ///< of ranks that stalled, by their agents
-  std::vector<std::string> x_lost;   ///< hosts whose agents have died in this attempt
-  bool x_shutting_down = false;      ///< some agent was asked to end: others may be killed
-  bool x_restart_pending = false;    ///< after the stop all are started again
-  RestartBackoff x_backoff;
-  Time x_begun{};                    ///< when this attempt began
-  std::chrono::seconds x_pause{0};   ///< between the end of the ranks and their restart
-  std::optional<Time> x_pause_until; ///< no attempt begins before
-  int x_code = 0;
-  std::vector<std::pair<AgentId, AgentCommand>> x_orders;
+  std::vector<std::pair<AgentId, AgentCommand>> x_commands;
   std::vector<std::string> x_messages;
 };
 

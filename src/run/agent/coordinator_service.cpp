@@ -38,14 +38,15 @@ bool CoordinatorService::on_message(store::ClientId client, const store::TcpStor
   const auto now = util::now_with_suspend();
   const auto key = message.keys.empty() ? std::string_view() : message.keys.front();
   if (message.op == StoreOpcode::compare_set && key == k_register_key) {
-    const auto registration =
-        unpack_registration(message.values.size() == 2 ? message.values[1] : std::string_view());
-    const auto reply = registration
-                           ? reply_to(client, *registration, now)
-                           : RegisterReply{"does not support the agents of this version of hpcml", false};
-    answers.message(client, pack_reply(reply));
+    const auto registration = store::unpack_message<RegisterRequest>(
+        message.values.size() == 2 ? message.values[1] : std::string_view());
+    // An agent of another version reads only the version in this reply.
+    const auto reply = registration ? reply_to(client, *registration, now)
+                                    : RegisterReply{"rejected the registration of this agent", false};
+    answers.message(client, store::pack_message(reply));
   } else if (message.op == StoreOpcode::set && key == k_event_key) {
-    if (const auto event = unpack_event(message.values.empty() ? std::string_view() : message.values[0]))
+    if (const auto event = store::unpack_message<AgentEvent>(message.values.empty() ? std::string_view()
+                                                                                    : message.values[0]))
       x_coordinator.on_event(client, *event, now);
   } else if (message.op == StoreOpcode::get && key == k_order_key) {
     x_polling.insert(client);
@@ -57,25 +58,26 @@ bool CoordinatorService::on_message(store::ClientId client, const store::TcpStor
 
 void CoordinatorService::left(store::ClientId client, const std::string&, const std::string&, store::Time) {
   x_coordinator.on_disconnect(client, util::now_with_suspend());
-  collect_orders();
+  collect_commands();
   // The next client may get its number, and must not receive its answers.
   x_polling.erase(client);
   x_waiting.erase(client);
   x_identities.erase(client);
 }
 
-void CoordinatorService::collect_orders() {
-  for (auto& [agent, order] : x_coordinator.take_orders()) x_waiting[agent].push_back(pack_order(order));
+void CoordinatorService::collect_commands() {
+  for (auto& [agent, command] : x_coordinator.take_commands())
+    x_waiting[agent].push_back(store::pack_message(command));
 }
 
 void CoordinatorService::round(store::AnswerSink& answers, store::Time) {
-  collect_orders();
+  collect_commands();
   for (auto& line : x_coordinator.take_messages()) x_report(line);
-  for (auto& [agent, orders] : x_waiting) {
+  for (auto& [agent, commands] : x_waiting) {
     const auto polling = x_polling.find(agent);
-    if (orders.empty() || polling == x_polling.end()) continue;
-    answers.message(agent, orders.front());
-    orders.pop_front();
+    if (commands.empty() || polling == x_polling.end()) continue;
+    answers.message(agent, commands.front());
+    commands.pop_front();
     x_polling.erase(polling);
   }
 }

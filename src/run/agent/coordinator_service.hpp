@@ -35,7 +35,7 @@ public:
   bool tick(const store::StoreTable& table, store::Time now) override;
 
 private:
-  void collect_orders();
+  void collect_commands();
   RegisterReply reply_to(store::ClientId client, const RegisterRequest& registration, store::Time now);
   /// True if the client may speak for this node of this run.
   bool is_agent(store::ClientId client, const RegisterRequest& registration) const;
@@ -44,7 +44,7 @@ private:
   std::string x_open_secret;
   std::map<AgentId, store::PeerIdentity> x_identities; ///< proved
   std::function<void(const std::string&)> x_report;
-  std::map<AgentId, std::deque<std::string>> x_waiting; ///< orders, until their agents ask
+  std::map<AgentId, std::deque<std::string>> x_waiting; ///< commands, until their agents ask
   std::set<AgentId> x_polling;
 };
 

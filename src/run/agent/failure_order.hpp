@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "run/agent/failure_note.hpp"
+#include "core/failures/rank_failure.hpp"
 
 namespace hpcml::agent {
 

@@ -38,23 +38,23 @@ public:
       x_coordinator.tick(Clock::now());
       x_tick = Clock::now() + k_tick;
     }
-    for (auto& [agent, order] : x_coordinator.take_orders()) x_orders.push_back(std::move(order));
+    for (auto& [agent, command] : x_coordinator.take_commands()) x_commands.push_back(std::move(command));
     for (const auto& line : x_coordinator.take_messages()) util::log_info(line);
-    if (x_orders.empty()) return std::nullopt;
-    auto order = std::move(x_orders.front());
-    x_orders.erase(x_orders.begin());
-    return order;
+    if (x_commands.empty()) return std::nullopt;
+    auto command = std::move(x_commands.front());
+    x_commands.erase(x_commands.begin());
+    return command;
   }
   int fd() const override { return -1; }
   bool has_output() const override { return false; }
-  std::optional<Time> due() const override { return x_orders.empty() ? x_tick : Clock::now(); }
+  std::optional<Time> due() const override { return x_commands.empty() ? x_tick : Clock::now(); }
   std::string fault() const override { return {}; }
   std::string place() const override { return {}; }
 
 private:
   static constexpr AgentId k_self = 1;
   Coordinator x_coordinator;
-  std::vector<AgentCommand> x_orders;
+  std::vector<AgentCommand> x_commands;
   Time x_tick = Clock::now();
 };
 
@@ -67,7 +67,7 @@ public:
     x_client.advance();
   }
   void send_event(const AgentEvent& event) override {
-    x_client.put_set(k_event_key, pack_event(event));
+    x_client.put_set(k_event_key, store::pack_message(event));
     x_client.advance();
   }
   std::optional<AgentCommand> take() override {
@@ -79,8 +79,9 @@ public:
       x_heartbeat.on_answer(util::now_with_suspend());
       x_client.put_get(k_order_key);
       x_client.advance();
-      auto order = unpack_order(*value);
-      if (!order || order->kind != AgentCommand::Kind::heartbeat) return order;
+      auto command = store::unpack_message<AgentCommand>(*value);
+      if (!command) return std::nullopt;
+      if (!std::holds_alternative<Heartbeat>(command->what)) return std::move(*command);
     }
     x_silent = x_silent || (x_client.fd() >= 0 && x_heartbeat.is_overdue(util::now_with_suspend()));
     return std::nullopt;
@@ -95,11 +96,7 @@ public:
   std::optional<Time> keep_alive() override {
     if (x_heartbeat.is_due(util::now_with_suspend())) {
       if (x_watchdog != nullptr) x_watchdog->on_heartbeat();
-      if (x_client.fd() >= 0) {
-        AgentEvent event;
-        event.kind = AgentEvent::Kind::heartbeat;
-        send_event(event);
-      }
+      if (x_client.fd() >= 0) send_event({0, Heartbeat{}});
     }
     return heartbeat_due();
   }
@@ -144,9 +141,10 @@ std::optional<store::Credentials> credentials_of(const RegisterRequest& registra
                              store::identity_text(registration.run_id), registration.node_rank.value_or(0)}};
 }
 
-/// Describes an answer that is not a reply to an agent.
-std::string describe_other(const std::string& answer, const std::string& place) {
-  const auto welcome = store::unpack_welcome(answer);
+/// Describes an answer that is not a reply to an agent of this version.
+std::string describe_other(const std::string& answer, const std::string& place, const util::Error& error) {
+  if (store::other_version(answer)) return fmt::format("the agent at {} {}", place, error.what);
+  const auto welcome = store::unpack_message<store::JoinReply>(answer);
   if (welcome && welcome->refusal == store::JoinError::key)
     return fmt::format("the agent at {} {}, and this one has none", place, welcome->refused);
   return fmt::format("another program answers at {}", place);
@@ -156,7 +154,7 @@ std::string describe_other(const std::string& answer, const std::string& place) 
 /// the loss of this agent, so that the connection is kept while waiting.
 util::Result<std::string> ask_place(store::Client& client, const RegisterRequest& registration,
                                     const CoordinatorSearchOptions& search, Clock::time_point deadline) {
-  client.put_compare_set(k_register_key, {}, pack_registration(registration));
+  client.put_compare_set(k_register_key, {}, store::pack_message(registration));
   const auto begin = Clock::now();
   for (;;) {
     auto value = client.wait_for_value(Clock::now() + k_tick);
@@ -185,13 +183,15 @@ find_coordinator(const RegisterRequest& registration, const CoordinatorSearchOpt
     for (const auto& place : search.places) {
       store::Client client(place.address, place.port, credentials_of(registration, search));
       const auto value = ask_place(client, registration, search, deadline);
-      const auto reply = value ? unpack_reply(*value) : std::nullopt;
+      const auto reply =
+          value ? store::unpack_message<RegisterReply>(*value) : util::Result<RegisterReply>(util::Error{});
       if (client.session_error() != store::SessionError::none) {
         reason = fmt::format("the store at {} {}", client.place(), client.fault());
       } else if (!value) {
         reason = value.error().what;
       } else if (!reply) {
-        reason = describe_other(*value, client.place());
+        reason = describe_other(*value, client.place(), reply.error());
+        if (store::other_version(*value)) return CoordinatorSearchError{{reason, reply.error().hint}, true};
       } else if (reply->refused.empty()) {
         return std::unique_ptr<CoordinatorConnection>(
             std::make_unique<FarLink>(std::move(client), search, reply->secret));

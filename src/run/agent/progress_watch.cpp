@@ -17,7 +17,7 @@ std::string file_state(const std::string& path) {
 
 } // namespace
 
-std::optional<AgentEvent::Kind> ProgressWatch::look(const launch::OutputRelay& output) {
+std::optional<QuietEvent> ProgressWatch::look(const launch::OutputRelay& output) {
   using Clock = std::chrono::steady_clock;
   for (unsigned local = 0; local < x_files.size(); ++local) {
     if (const auto wrote = output.last_written(local)) x_stall.sign_of_life(*wrote);

@@ -23,7 +23,7 @@ public:
       : x_stall(limit, start), x_files(std::move(files)), x_states(x_files.size()), x_activity(activity) {}
 
   /// Returns the event for the coordinator: the ranks became quiet, or busy again; nothing if unchanged.
-  std::optional<AgentEvent::Kind> look(const launch::OutputRelay& output);
+  std::optional<QuietEvent> look(const launch::OutputRelay& output);
   /// When to look next at the latest.
   Time due() const { return x_stall.due(); }
 

@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
+#include "core/failures/rank_failure.hpp"
 #include "core/model/retry_classes.hpp"
 #include "core/node_health/bad_node_file.hpp"
-#include "run/agent/failure_note.hpp"
 
 namespace hpcml::agent {
 

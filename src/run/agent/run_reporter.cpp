@@ -19,19 +19,19 @@ unsigned world_size_of(const Attempt* attempt) {
   return attempt != nullptr ? attempt->world.layout.world_size : 0;
 }
 
-RestartBegun restart_of(const AgentCommand& order, unsigned max_restarts) {
+RestartBegun restart_of(const StopReport& report, unsigned max_restarts) {
   RestartBegun begun{
-      order.restarts, max_restarts, {}, order.reason, std::chrono::duration<double>(order.pause).count()};
-  if (order.failure && order.failure->of_launcher) begun.why = order.failure->message;
-  if (order.failure && !order.failure->of_launcher) begun.cause_rank = order.failure->rank;
+      report.restarts, max_restarts, {}, report.reason, std::chrono::duration<double>(report.pause).count()};
+  if (report.failure && report.failure->of_launcher) begun.why = report.failure->message;
+  if (report.failure && !report.failure->of_launcher) begun.cause_rank = report.failure->rank;
   return begun;
 }
 
 } // namespace
 
-void RunReporter::begin_record(const AgentCommand& order, std::chrono::steady_clock::time_point begun) {
+void RunReporter::begin_record(const AttemptSetup& setup, std::chrono::steady_clock::time_point begun) {
   if (x_record || !x_directory.is_kept()) return;
-  auto record = RunRecord::open(x_directory.path() + "/" + record_name(order.node_rank));
+  auto record = RunRecord::open(x_directory.path() + "/" + record_name(setup.node_rank));
   if (!record) return util::log_error(record.error());
   x_record.emplace(std::move(*record));
   RunStarted facts;
@@ -42,8 +42,8 @@ void RunReporter::begin_record(const AgentCommand& order, std::chrono::steady_cl
   facts.command = x_request.launch.command;
   facts.directory = x_directory.path();
   facts.host = x_context.host;
-  facts.node = order.node_rank;
-  for (const auto& node : order.world) facts.nodes.push_back(node.host);
+  facts.node = setup.node_rank;
+  for (const auto& node : setup.world) facts.nodes.push_back(node.host);
   facts.max_restarts = x_request.max_restarts;
   facts.rendezvous_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   add(facts);
@@ -64,29 +64,29 @@ void RunReporter::report_faulty_node(const std::string& node, const std::string&
   launch::report_bad_node({node, why}, x_context.env);
 }
 
-void RunReporter::report_lost(const AgentCommand& order) {
-  for (const auto& host : order.lost) report_faulty_node(host, "its agent was lost");
+void RunReporter::report_lost(const std::vector<std::string>& hosts) {
+  for (const auto& host : hosts) report_faulty_node(host, "its agent was lost");
 }
 
-void RunReporter::report_stop(const AgentCommand& order, const Attempt* attempt,
+void RunReporter::report_stop(const StopReport& report, const Attempt* attempt,
                               const MessageWriter& print_line) {
-  if (!order.is_reporter) return;
-  x_last_command = order;
-  print_line(level_of_stop(order),
-             util::join(render_stop(order, x_request.max_restarts, world_size_of(attempt)), "\n"));
-  if (order.failure) {
-    add(FailureSeen{*order.failure, failures::find_hint(*order.failure)});
-    if (const auto fault = failures::find_node_fault(*order.failure); !fault.empty())
-      report_faulty_node(order.failure->host, fmt::format("rank {} failed: {}", order.failure->rank, fault));
+  if (!report.is_reporter) return;
+  x_last_report = report;
+  print_line(level_of_stop(report),
+             util::join(render_stop(report, x_request.max_restarts, world_size_of(attempt)), "\n"));
+  if (report.failure) {
+    add(FailureSeen{*report.failure, failures::find_hint(*report.failure)});
+    if (const auto fault = failures::find_node_fault(*report.failure); !fault.empty())
+      report_faulty_node(report.failure->host,
+                         fmt::format("rank {} failed: {}", report.failure->rank, fault));
   }
-  if (order.kind != AgentCommand::Kind::end && order.restarts_all)
-    add(restart_of(order, x_request.max_restarts));
-  write_stacks(order, attempt, print_line);
+  if (report.restarts_all) add(restart_of(report, x_request.max_restarts));
+  write_stacks(report, attempt, print_line);
 }
 
-void RunReporter::write_stacks(const AgentCommand& order, const Attempt* attempt,
+void RunReporter::write_stacks(const StopReport& report, const Attempt* attempt,
                                const MessageWriter& print_line) {
-  const auto stalled = render_stalled(order);
+  const auto stalled = render_stalled(report);
   if (stalled.empty() || attempt == nullptr || !x_directory.is_kept()) return;
   const auto file = attempt->directory + "/stacks.txt";
   if (const auto written = util::write_file(file, stalled); !written)
@@ -98,11 +98,10 @@ void RunReporter::write_stacks(const AgentCommand& order, const Attempt* attempt
                                                  file));
 }
 
-void RunReporter::report_end(const AgentCommand& order, const Attempt* attempt) {
-  const bool was_reported =
-      x_last_command && x_last_command->kind != AgentCommand::Kind::end && !x_last_command->restarts_all;
-  if (order.code != 0 && !was_reported) report_stop(order, attempt, util::log_message);
-  if (order.is_reporter && order.failure) record_failure(*order.failure, order.code, world_size_of(attempt));
+void RunReporter::report_end(const StopReason& end, const Attempt* attempt) {
+  const bool was_reported = x_last_report && !x_last_report->restarts_all;
+  if (end.code != 0 && !was_reported) report_stop({end}, attempt, util::log_message);
+  if (end.is_reporter && end.failure) record_failure(*end.failure, end.code, world_size_of(attempt));
 }
 
 void RunReporter::record_failure(const failures::RankFailure& failure, int code, unsigned world_size) {

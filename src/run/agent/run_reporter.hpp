@@ -25,24 +25,24 @@ public:
   RunReporter(const RunReporter&) = delete;
   RunReporter& operator=(const RunReporter&) = delete;
 
-  /// Begins the record, once and if one is kept. `order`: the first that names all nodes; `begun`: the start
+  /// Begins the record, once and if one is kept. `setup`: of the first attempt; `begun`: the start
   /// of this agent.
-  void begin_record(const AgentCommand& order, std::chrono::steady_clock::time_point begun);
+  void begin_record(const AttemptSetup& setup, std::chrono::steady_clock::time_point begun);
   void add(const RecordEvent& event);
   /// The record; null if none is kept.
   RunRecord* record() { return x_record ? &*x_record : nullptr; }
 
   /// Reports the nodes whose agents were lost.
-  void report_lost(const AgentCommand& order);
-  /// Reports why all ranks are stopped, if `order` chooses this agent. `attempt`: theirs; null before the
+  void report_lost(const std::vector<std::string>& hosts);
+  /// Reports why all ranks are stopped, if `report` chooses this agent. `attempt`: theirs; null before the
   /// first.
-  void report_stop(const AgentCommand& order, const Attempt* attempt, const MessageWriter& print_line);
+  void report_stop(const StopReport& report, const Attempt* attempt, const MessageWriter& print_line);
   /// Reports why the run ends, unless that was reported when the ranks were stopped.
-  void report_end(const AgentCommand& order, const Attempt* attempt);
+  void report_end(const StopReason& end, const Attempt* attempt);
 
 private:
   void report_faulty_node(const std::string& node, const std::string& why);
-  void write_stacks(const AgentCommand& order, const Attempt* attempt, const MessageWriter& print_line);
+  void write_stacks(const StopReport& report, const Attempt* attempt, const MessageWriter& print_line);
   void record_failure(const failures::RankFailure& failure, int code, unsigned world_size);
 
   const AgentRequest& x_request;
@@ -51,8 +51,8 @@ private:
   bool x_is_leader;
   bool x_is_open;
   std::optional<RunRecord> x_record;
-  std::vector<std::string> x_faulty_nodes;    ///< reported so far
-  std::optional<AgentCommand> x_last_command; ///< that was reported
+  std::vector<std::string> x_faulty_nodes; ///< reported so far
+  std::optional<StopReport> x_last_report; ///< why ranks were stopped last
 };
 
 } // namespace hpcml::agent

@@ -7,14 +7,12 @@
 
 #include "core/util/text.hpp"
 #include "core/util/visible.hpp"
-#include "run/store/packed.hpp"
 #include "run/store/stall.hpp"
 
 namespace hpcml::agent {
 
 namespace {
 
-constexpr std::string_view k_places_mark = "hpcml places 1";
 constexpr std::size_t k_most_place_frames = 64;
 constexpr std::size_t k_most_hosts = 8;
 
@@ -121,35 +119,6 @@ MainThreadStack place_of(const RankStacks& rank, const std::string& host) {
   place.frames = main->frames;
   if (place.frames.size() > k_most_place_frames) place.frames.resize(k_most_place_frames);
   return place;
-}
-
-std::string pack_places(const std::vector<MainThreadStack>& places) {
-  store::WireWriter packed(k_places_mark);
-  packed.number(places.size());
-  for (const auto& place : places) {
-    packed.number(place.rank);
-    packed.text(place.host);
-    packed.text(place.state);
-    packed.number(place.frames.size());
-    for (const auto& frame : place.frames) packed.text(frame);
-  }
-  return packed.take();
-}
-
-std::optional<std::vector<MainThreadStack>> unpack_places(std::string_view bytes) {
-  store::WireReader unpacked(bytes, k_places_mark);
-  std::vector<MainThreadStack> places;
-  for (auto left = unpacked.count(); left > 0 && unpacked.good; --left) {
-    MainThreadStack place;
-    place.rank = static_cast<unsigned>(unpacked.number());
-    place.host = unpacked.text();
-    place.state = unpacked.text();
-    for (auto frames = unpacked.count(); frames > 0 && unpacked.good; --frames)
-      place.frames.emplace_back(unpacked.text());
-    places.push_back(std::move(place));
-  }
-  if (!unpacked.whole()) return std::nullopt;
-  return places;
 }
 
 std::vector<StackGroup> group_places(std::vector<MainThreadStack> places) {

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace hpcml::agent {
@@ -39,13 +37,16 @@ struct MainThreadStack {
   std::string host = {};
   std::string state = {};
   std::vector<std::string> frames = {};
+  static void fields(auto& list, auto& m) {
+    list("rank", m.rank);
+    list("host", m.host);
+    list("state", m.state);
+    list("frames", m.frames);
+  }
 };
 
 /// At most 64 frames.
 MainThreadStack place_of(const RankStacks& rank, const std::string& host);
-std::string pack_places(const std::vector<MainThreadStack>& places);
-/// Nothing where these bytes are none.
-std::optional<std::vector<MainThreadStack>> unpack_places(std::string_view bytes);
 
 /// Ranks with equal frames; without any, with an equal state.
 struct StackGroup {

@@ -22,13 +22,13 @@ public:
   void sign_of_life(Time when) { x_last = std::max(x_last, when); }
   /// Returns the event for the coordinator: the ranks became quiet, or busy again; nothing if unchanged.
   /// After a pause of this process, which the ranks may have shared, their time restarts.
-  std::optional<AgentEvent::Kind> look(Time now) {
+  std::optional<QuietEvent> look(Time now) {
     if (util::is_late(x_due, now)) sign_of_life(now);
     x_due = now + often();
     const bool quiet = now - x_last >= x_limit;
     if (quiet == x_quiet) return std::nullopt;
     x_quiet = quiet;
-    return quiet ? AgentEvent::Kind::quiet : AgentEvent::Kind::busy;
+    return QuietEvent{quiet};
   }
   /// When to look next at the latest: a sign of life may be found only then.
   Time due() const { return x_due; }

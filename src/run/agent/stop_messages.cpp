@@ -11,11 +11,9 @@ namespace hpcml::agent {
 
 namespace {
 
-std::vector<StackGroup> groups_of(const AgentCommand& order) {
+std::vector<StackGroup> groups_of(const StopReport& report) {
   std::vector<MainThreadStack> all;
-  for (const auto& bytes : order.stacks)
-    if (auto places = unpack_places(bytes))
-      for (auto& place : *places) all.push_back(std::move(place));
+  for (const auto& of_node : report.stacks) all.insert(all.end(), of_node.begin(), of_node.end());
   return group_places(std::move(all));
 }
 
@@ -51,31 +49,30 @@ std::vector<std::string> render_failure_report(const failures::RankFailure& note
   return lines;
 }
 
-std::vector<std::string> render_stop(const AgentCommand& order, unsigned max_restarts, unsigned world_size) {
-  const bool restarts = order.kind != AgentCommand::Kind::end && order.restarts_all;
+std::vector<std::string> render_stop(const StopReport& report, unsigned max_restarts, unsigned world_size) {
   std::vector<std::string> lines;
-  if (order.failure) {
-    lines = render_failure_report(*order.failure,
-                                  {world_size, restarts ? order.restarts : 0, max_restarts, order.pause});
+  if (report.failure) {
+    lines = render_failure_report(
+        *report.failure, {world_size, report.restarts_all ? report.restarts : 0, max_restarts, report.pause});
   } else {
-    lines.push_back(order.reason);
-    if (!order.stacks.empty()) lines.push_back(render_odd_ranks(groups_of(order)));
-    if (restarts && order.stacks.empty())
-      lines.push_back(fmt::format("all ranks are restarted{}", describe_pause(order.pause)));
-    else if (restarts)
-      lines.push_back(describe_restart(order.restarts, max_restarts, order.pause));
+    lines.push_back(report.reason);
+    if (!report.stacks.empty()) lines.push_back(render_odd_ranks(groups_of(report)));
+    if (report.restarts_all && report.stacks.empty())
+      lines.push_back(fmt::format("all ranks are restarted{}", describe_pause(report.pause)));
+    else if (report.restarts_all)
+      lines.push_back(describe_restart(report.restarts, max_restarts, report.pause));
   }
   return lines;
 }
 
-util::LogLevel level_of_stop(const AgentCommand& order) {
-  const bool has_failed = order.failure || !order.stacks.empty();
-  const bool is_requested = order.restarts_all || order.code > 128; // nodes joined, or a signal
+util::LogLevel level_of_stop(const StopReport& report) {
+  const bool has_failed = report.failure || !report.stacks.empty();
+  const bool is_requested = report.restarts_all || report.code > 128; // nodes joined, or a signal
   return has_failed || !is_requested ? util::LogLevel::error : util::LogLevel::info;
 }
 
-std::string render_stalled(const AgentCommand& order) {
-  return order.stacks.empty() ? "" : render_places(groups_of(order), order.reason);
+std::string render_stalled(const StopReport& report) {
+  return report.stacks.empty() ? "" : render_places(groups_of(report), report.reason);
 }
 
 } // namespace hpcml::agent

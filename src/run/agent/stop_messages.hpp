@@ -25,12 +25,12 @@ std::vector<std::string> render_failure_report(const failures::RankFailure& note
 
 /// Returns the lines of the message when all ranks are stopped or the run failed. `world_size`: number of
 /// ranks that were running.
-std::vector<std::string> render_stop(const AgentCommand& order, unsigned max_restarts, unsigned world_size);
+std::vector<std::string> render_stop(const StopReport& report, unsigned max_restarts, unsigned world_size);
 
 /// Returns the level of that message: info if nothing failed, as after a signal.
-util::LogLevel level_of_stop(const AgentCommand& order);
+util::LogLevel level_of_stop(const StopReport& report);
 
 /// Returns the stack traces of stalled ranks, for a file; empty if none were read.
-std::string render_stalled(const AgentCommand& order);
+std::string render_stalled(const StopReport& report);
 
 } // namespace hpcml::agent

@@ -34,9 +34,9 @@ std::optional<unsigned> rank_of(const std::optional<failures::RankFailure>& fail
 
 WorkerGroup::WorkerGroup(const AgentRequest& request, const launch::RuntimeContext& context,
                          const Attempt& attempt, CoordinatorConnection& link, RunRecord* record,
-                         const store::SharedStoreActivity* activity, StopReporter report_stop)
+                         const store::SharedStoreActivity* activity, CommandHandler handle_command)
     : x_request(request), x_context(context), x_attempt(attempt), x_link(link), x_record(record),
-      x_report_stop(std::move(report_stop)), x_started(Clock::now()) {
+      x_handle_command(std::move(handle_command)), x_started(Clock::now()) {
   if (!request.stall_timeout) return;
   const auto& layout = attempt.world.layout;
   std::vector<std::string> files;
@@ -48,11 +48,6 @@ WorkerGroup::WorkerGroup(const AgentRequest& request, const launch::RuntimeConte
 void WorkerGroup::note(const RecordEvent& event) {
   if (x_record == nullptr) return;
   if (const auto added = x_record->add(event); !added) util::log_error(added.error());
-}
-
-void WorkerGroup::send_event(AgentEvent event) {
-  event.attempt = x_attempt.number;
-  x_link.send_event(event);
 }
 
 double WorkerGroup::seconds_since_start(Time time) const {
@@ -76,9 +71,9 @@ std::optional<launch::RankObserver::Time> WorkerGroup::due() const {
 bool WorkerGroup::look(launch::Supervisor& ranks) {
   keep_alive();
   while (receives_commands()) {
-    const auto order = x_link.take();
-    if (!order) break;
-    take(*order, ranks);
+    const auto command = x_link.take();
+    if (!command) break;
+    x_handle_command(*command, ranks);
   }
   if (receives_commands() && !x_link.fault().empty()) {
     x_result.line_lost = true;
@@ -89,49 +84,35 @@ bool WorkerGroup::look(launch::Supervisor& ranks) {
                     x_link.fault(), x_context.host));
   }
   if (x_result.stop || !receives_commands()) return true;
-  if (x_progress) watch_for_stall(ranks);
+  if (x_progress)
+    if (const auto change = x_progress->look(ranks.output())) send_event(*change);
   return false;
 }
 
-void WorkerGroup::take(const AgentCommand& order, launch::Supervisor& ranks) {
-  if (order.kind == AgentCommand::Kind::lost) {
-    ranks.kill(); // before anything else: the others continue without them
-    x_result.end = order;
-    ranks.print_line(
-        util::LogLevel::error,
-        fmt::format("the agent of {0} was treated as lost: its ranks are killed\n"
-                    "hint: check {0} and its network: the other nodes received no heartbeat from it",
-                    x_context.host));
-  } else if (order.kind == AgentCommand::Kind::end) {
-    x_result.end = order;
-  } else if (order.kind == AgentCommand::Kind::look) {
-    read_stacks_of(ranks, order);
-  } else if (order.kind == AgentCommand::Kind::name) {
-    x_report_stop(order,
-                  [&](util::LogLevel level, const std::string& text) { ranks.print_line(level, text); });
-  } else if (order.kind == AgentCommand::Kind::stop && !x_result.stop) {
-    x_result.stop = order;
-    if (order.failure) x_result.failure = order.failure;
-    RanksStopped stopped{x_attempt.number, rank_of(order.failure), {}, {}};
-    if (order.failure) stopped.host = order.failure->host;
-    for (const auto& rank : ranks.ranks())
-      if (rank.running) stopped.ranks.push_back(rank.rank);
-    if (order.failure && !stopped.ranks.empty()) note(stopped);
-    x_report_stop(order,
-                  [&](util::LogLevel level, const std::string& text) { ranks.print_line(level, text); });
-  }
+bool WorkerGroup::stop(const StopReason& reason, const launch::Supervisor& ranks) {
+  if (x_result.stop) return false;
+  x_result.stop = reason;
+  if (reason.failure) x_result.failure = reason.failure;
+  RanksStopped stopped{x_attempt.number, rank_of(reason.failure), {}, {}};
+  if (reason.failure) stopped.host = reason.failure->host;
+  for (const auto& rank : ranks.ranks())
+    if (rank.running) stopped.ranks.push_back(rank.rank);
+  if (reason.failure && !stopped.ranks.empty()) note(stopped);
+  return true;
 }
 
-void WorkerGroup::watch_for_stall(const launch::Supervisor& ranks) {
-  const auto news = x_progress->look(ranks.output());
-  if (!news) return;
-  AgentEvent event;
-  event.kind = *news;
-  send_event(std::move(event));
+void WorkerGroup::kill(const StopReason& reason, launch::Supervisor& ranks) {
+  ranks.kill(); // before anything else
+  x_result.end = EndCommand{reason, {}};
+  ranks.print_line(
+      util::LogLevel::error,
+      fmt::format("the agent of {0} was treated as lost: its ranks are killed\n"
+                  "hint: check {0} and its network: the other nodes received no heartbeat from it",
+                  x_context.host));
 }
 
 /// Before anything is killed.
-void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const AgentCommand& order) {
+void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const std::string& reason) {
   if (const auto& fault = x_faults.gpu_fault(); !fault.empty())
     util::log_error(fmt::format("the kernel of {0} reports a GPU error: {1}\n"
                                 "hint: add --exclude={0} to the job, and report the error to the site",
@@ -160,11 +141,8 @@ void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const AgentCom
       file.clear();
     }
   }
-  note(StallSeen{x_attempt.number, order.reason, file});
-  AgentEvent event;
-  event.kind = AgentEvent::Kind::looked;
-  event.stacks = pack_places(places);
-  send_event(std::move(event));
+  note(StallSeen{x_attempt.number, reason, file});
+  send_event(StacksEvent{std::move(places)});
   keep_alive();
 }
 
@@ -233,10 +211,7 @@ failures::RankFailure WorkerGroup::note_of(const launch::RankProcess& process,
 void WorkerGroup::notify_failure(failures::RankFailure failure) {
   x_result.failure = failure;
   x_result.reported_failure = true;
-  AgentEvent event;
-  event.kind = AgentEvent::Kind::failed;
-  event.failure = std::move(failure);
-  send_event(std::move(event));
+  send_event(FailedEvent{std::move(failure)});
 }
 
 void WorkerGroup::failed(const launch::RankProcess& process, const launch::Supervisor& ranks) {
@@ -272,10 +247,7 @@ void WorkerGroup::on_store_lost(const std::string& why) {
 void WorkerGroup::on_stop_requested(int number) {
   if (x_result.signal != 0) return;
   x_result.signal = number;
-  AgentEvent event;
-  event.kind = AgentEvent::Kind::leaving;
-  event.signal = number;
-  send_event(std::move(event));
+  send_event(LeavingEvent{number});
 }
 
 } // namespace hpcml::agent

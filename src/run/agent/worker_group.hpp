@@ -32,14 +32,14 @@ struct Attempt {
 
 /// Writes a message of a level to the log.
 using MessageWriter = std::function<void(util::LogLevel, const std::string&)>;
-/// Reports why all ranks are stopped.
-using StopReporter = std::function<void(const AgentCommand&, const MessageWriter&)>;
+/// Performs a command that arrives while the ranks run.
+using CommandHandler = std::function<void(const AgentCommand&, launch::Supervisor&)>;
 
 /// What has come of the ranks of an attempt.
 struct WorkerGroupResult {
-  std::optional<AgentCommand> stop; ///< the order by which they were stopped
-  std::optional<AgentCommand> end;  ///< the run's end, which came before theirs
-  bool line_lost = false;           ///< the coordinator has gone
+  std::optional<StopReason> stop; ///< why they were stopped
+  std::optional<EndCommand> end;  ///< the run's end, which came before theirs
+  bool line_lost = false;         ///< the coordinator has gone
   /// The failure that was sent to the coordinator, or received from it.
   std::optional<failures::RankFailure> failure;
   bool reported_failure = false; ///< one was sent
@@ -52,7 +52,7 @@ public:
   /// not.
   WorkerGroup(const AgentRequest& request, const launch::RuntimeContext& context, const Attempt& attempt,
               CoordinatorConnection& link, RunRecord* record, const store::SharedStoreActivity* activity,
-              StopReporter report_stop);
+              CommandHandler handle_command);
 
   int fd() const override { return receives_commands() ? x_link.fd() : -1; }
   bool has_output() const override { return x_link.has_output(); }
@@ -69,15 +69,22 @@ public:
   /// and which was last.
   void note_start_up(const launch::Supervisor& ranks);
 
+  // Commands of the coordinator.
+  void read_stacks_of(const launch::Supervisor& ranks, const std::string& reason);
+  /// False if the ranks were stopped before.
+  bool stop(const StopReason& reason, const launch::Supervisor& ranks);
+  void end(const EndCommand& command) { x_result.end = command; }
+  /// Kills the ranks, because the other nodes continue without them.
+  void kill(const StopReason& reason, launch::Supervisor& ranks);
+
   const WorkerGroupResult& result() const { return x_result; }
 
 private:
   /// After the last command, a lost connection is not reported.
   bool receives_commands() const { return !x_result.end && !x_result.line_lost; }
-  void send_event(AgentEvent event);
-  void take(const AgentCommand& order, launch::Supervisor& ranks);
-  void watch_for_stall(const launch::Supervisor& ranks);
-  void read_stacks_of(const launch::Supervisor& ranks, const AgentCommand& order);
+  template <class Event> void send_event(Event event) {
+    x_link.send_event({x_attempt.number, std::move(event)});
+  }
   failures::RankFailure note_of(const launch::RankProcess& process, const launch::Supervisor& ranks);
   void report_cause(const launch::RankProcess& process, const launch::Supervisor& ranks);
   void notify_failure(failures::RankFailure failure);
@@ -91,9 +98,9 @@ private:
   const Attempt& x_attempt;
   CoordinatorConnection& x_link;
   RunRecord* x_record;
-  StopReporter x_report_stop;
+  CommandHandler x_handle_command;
   Time x_started;
-  std::optional<Time> x_keep_alive_at;     ///< also after the last order
+  std::optional<Time> x_keep_alive_at;     ///< also after the last command
   std::optional<ProgressWatch> x_progress; ///< if a stall is to be detected
   std::vector<RankPhaseEnded> x_begun;     ///< when each rank's process had begun
   KernelFaultMonitor x_faults;

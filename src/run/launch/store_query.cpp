@@ -21,13 +21,20 @@ using Clock = std::chrono::steady_clock;
 struct Query {
   store::Client client;
   std::optional<store::StoreReport> report = {};
+  std::string fault = {}; ///< why an answer is not a report
   bool is_done = false;
 };
 
 void advance(Query& query) {
   const bool lasts = query.client.advance();
   const auto value = query.client.take_value();
-  if (value) query.report = store::unpack_report(*value);
+  if (value) {
+    if (const auto report = store::unpack_message<store::StoreReport>(*value))
+      query.report = *report;
+    else
+      query.fault =
+          store::other_version(*value) ? report.error().what : "does not use the protocol of this version";
+  }
   query.is_done = value || !lasts || query.client.fd() < 0;
 }
 
@@ -50,7 +57,7 @@ std::string describe(const Query& query) {
   if (client.session_error() != store::SessionError::none)
     return fmt::format("{} {}", client.place(), client.fault());
   if (!client.fault().empty()) return fmt::format("{}: {}", client.place(), client.fault());
-  if (query.is_done) return fmt::format("{} does not use the protocol of this version", client.place());
+  if (query.is_done) return fmt::format("{} {}", client.place(), query.fault);
   return fmt::format("{} {}", client.place(),
                      client.is_connected() ? "does not answer" : "cannot be reached");
 }

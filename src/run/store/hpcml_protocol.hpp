@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "run/store/message_fields.hpp"
 #include "run/store/protocol.hpp"
 
 namespace hpcml::store {
@@ -25,6 +26,11 @@ inline constexpr std::string_view k_all_here_key = "\x01hpcml/all-here";
 inline constexpr std::string_view k_show_key = "\x01hpcml/show";
 inline constexpr std::string_view k_not_ours = "?";
 
+/// True if the text can be a host's name or a numeric address, and nothing else.
+bool is_host(std::string_view text);
+/// True if the text is HOST:PORT.
+bool is_place(std::string_view text);
+
 /// What torch reads in TORCHELASTIC_USE_AGENT_STORE.
 enum class AgentStoreUse : std::uint8_t {
   unset,   ///< rank 0's program serves
@@ -40,10 +46,17 @@ struct MasterEndpoint {
   AgentStoreUse agent_store = AgentStoreUse::unset;
   std::string coordinator; ///< JAX_COORDINATOR_ADDRESS; empty: not set
   bool operator==(const MasterEndpoint&) const = default;
+  static void fields(auto& list, auto& m) {
+    list("address", m.address, or_empty(is_host));
+    list("port", m.port, 65535);
+    list("agent_store", m.agent_store, AgentStoreUse::always);
+    list("coordinator", m.coordinator, or_empty(is_place));
+  }
 };
 
 /// A rank's launcher, as it makes itself known.
 struct JoinRequest {
+  static constexpr std::string_view k_name = "announcement";
   std::string job;  ///< the same text for all processes of one job and for none of another
   std::string step; ///< and of one step
   unsigned rank = 0;
@@ -56,6 +69,21 @@ struct JoinRequest {
   std::optional<MasterEndpoint> decision = {};
   std::vector<std::string> nodes = {};       ///< of the step, in the order of the tasks
   std::vector<unsigned> tasks_per_node = {}; ///< of each of them
+  static void fields(auto& list, auto& m) {
+    list("job", m.job);
+    list("step", m.step);
+    list("rank", m.rank);
+    list("world_size", m.world_size);
+    list("local_rank", m.local_rank);
+    list("host", m.host, is_host);
+    list("pid", m.pid, std::int64_t{1} << 32);
+    list("failed", m.failed);
+    list("decision", m.decision);
+    list("nodes", m.nodes, is_host);
+    list("tasks_per_node", m.tasks_per_node);
+    list.require("rank", m.rank < m.world_size);
+    list.require("tasks_per_node", m.nodes.size() == m.tasks_per_node.size());
+  }
 };
 
 /// Why a store is not for a launcher.
@@ -65,31 +93,26 @@ enum class JoinError {
   step,  ///< another step's of the job
   run,   ///< for the same step's ranks, as they were started once before
   size,  ///< for another number of ranks
-  words, ///< the launcher is of another hpcml
+  words, ///< the announcement is not valid, or one side is another version of hpcml
   key    ///< the launcher has no key, and the store requires one
 };
 
 /// What a launcher is answered.
 struct JoinReply {
+  static constexpr std::string_view k_name = "welcome";
   JoinError refusal = JoinError::none;
   std::string refused; ///< the same as a clause
   std::string failed;  ///< a sentence: why the step cannot begin; empty: it can
   MasterEndpoint decision;
+  static void fields(auto& list, auto& m) {
+    list("refusal", m.refusal, JoinError::key);
+    list("refused", m.refused);
+    list("failed", m.failed);
+    list("decision", m.decision);
+  }
 };
-
-std::string pack_announcement(const JoinRequest& announcement);
-/// Nothing where these bytes are none, or name ranks that cannot be.
-std::optional<JoinRequest> unpack_announcement(std::string_view bytes);
-
-/// True if the text can be a host's name or a numeric address, and nothing else.
-bool is_host(std::string_view text);
-/// True if the text is HOST:PORT.
-bool is_place(std::string_view text);
 
 /// What a launcher without a key is answered, by a store that has one.
 JoinReply refuse_without_key();
-std::string pack_welcome(const JoinReply& welcome);
-/// Returns nothing for other bytes, which another server sent.
-std::optional<JoinReply> unpack_welcome(std::string_view bytes);
 
 } // namespace hpcml::store

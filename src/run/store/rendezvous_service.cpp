@@ -58,10 +58,10 @@ void RendezvousService::report(const std::vector<std::string>& lines) const {
 void RendezvousService::welcome(ClientId client, AnswerSink& answers) const {
   // One that has proved nothing learns nothing of the run, not even why it is not for it.
   if (const auto peer = x_peers.find(client); peer == x_peers.end() || !peer->second.identity)
-    return answers.message(client, pack_welcome(x_failure.empty() ? JoinReply{} : refuse_unproven()));
+    return answers.message(client, pack_message(x_failure.empty() ? JoinReply{} : refuse_unproven()));
   JoinReply words{JoinError::none, {}, x_failure, x_decision.value_or(MasterEndpoint{})};
   if (words.decision.port == 0) words.decision.port = x_port;
-  answers.message(client, pack_welcome(words));
+  answers.message(client, pack_message(words));
 }
 
 void RendezvousService::authenticated(ClientId client, const PeerIdentity& identity, Time) {
@@ -107,9 +107,9 @@ void RendezvousService::notify_complete() {
 /// because of them.
 void RendezvousService::note_unproven(ClientId client, JoinRequest request, AnswerSink& answers, Time now) {
   if (request.rank == 0 || request.world_size != x_rules.world_size || refusal(request) || has_failed())
-    return answers.message(client, pack_welcome(refuse_unproven()));
+    return answers.message(client, pack_message(refuse_unproven()));
   if (!request.failed.empty()) {
-    answers.message(client, pack_welcome(JoinReply{}));
+    answers.message(client, pack_message(JoinReply{}));
     if (x_unproven_lines++ < k_most_unproven_lines)
       x_report(fmt::format("{} could not start: {}",
                            rank_label({request.rank, request.world_size, request.host}, "not authenticated"),
@@ -136,15 +136,16 @@ void RendezvousService::answer_when_known(AnswerSink& answers) {
 
 void RendezvousService::announce(ClientId client, const TcpStoreMessage& message, AnswerSink& answers,
                                  Time now) {
-  auto request = unpack_announcement(message.values.size() == 2 ? message.values[1] : std::string_view());
+  auto request =
+      unpack_message<JoinRequest>(message.values.size() == 2 ? message.values[1] : std::string_view());
   const auto identity = x_peers[client].identity;
   if (request && !identity) return note_unproven(client, std::move(*request), answers, now);
   const bool is_own =
       request && identity &&
       *identity == PeerIdentity{PeerRole::rank, request->job, identity_text(request->step), request->rank};
   const auto refused = is_own ? refusal(*request)
-                              : JoinReply{JoinError::words, "does not support this version of hpcml", {}, {}};
-  if (refused) return answers.message(client, pack_welcome(*refused));
+                              : JoinReply{JoinError::words, "rejected the announcement of this rank", {}, {}};
+  if (refused) return answers.message(client, pack_message(*refused));
   x_rules.step = request->step;
   if (!x_registry.begun() && request->world_size > x_most_clients)
     x_report(fmt::format("{} ranks exceed the limit of this store ({} clients)\n"
@@ -205,7 +206,7 @@ bool RendezvousService::receive_own(ClientId client, const TcpStoreMessage& mess
   } else if (message.op == StoreOpcode::get && key == k_missing_key) {
     answers.message(client, util::join(x_registry.missing(now, unknown()), "\n"));
   } else if (message.op == StoreOpcode::compare_set && key == k_show_key) {
-    answers.message(client, pack_report(x_watch.report(x_registry, unknown(), now)));
+    answers.message(client, pack_message(x_watch.report(x_registry, unknown(), now)));
   } else {
     return false;
   }

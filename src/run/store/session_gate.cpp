@@ -166,9 +166,9 @@ MessageDisposition SessionGate::receive_plain(ClientId client, const TcpStoreMes
     receipt.taken = true;
     return receipt;
   }
-  if (message.op == StoreOpcode::compare_set) answers.message(client, pack_welcome(refuse_without_key()));
-  const auto who =
-      announces && !message.values.empty() ? unpack_announcement(message.values.back()) : std::nullopt;
+  if (message.op == StoreOpcode::compare_set) answers.message(client, pack_message(refuse_without_key()));
+  const auto who = unpack_message<JoinRequest>(announces && !message.values.empty() ? message.values.back()
+                                                                                    : std::string_view());
   if (who && who->job == x_rules.job) return {true, hint_for(fmt::format("rank {}", who->rank))};
   return {true, "it has no key"};
 }

@@ -17,6 +17,10 @@ struct ObservedWorlds {
   /// Number of programs that set up a world of 1: several are the first member of their default group, and
   /// none is another one. Else 0.
   unsigned worlds_of_one() const { return joined || alone < 2 ? 0 : alone; }
+  static void fields(auto& list, auto& m) {
+    list("alone", m.alone);
+    list("joined", m.joined);
+  }
 };
 
 /// Shared with the children that are forked after it was made.

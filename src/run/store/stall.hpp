@@ -54,6 +54,15 @@ struct Stall {
   std::vector<unsigned> missing = {};    ///< ranks that are, or may be, waited for
   bool certain = true;                   ///< false: at least one of `missing`
   std::string text;                      ///< all of that as a sentence, with hosts and what each one does
+  static void fields(auto& list, auto& m) {
+    list("what", m.what);
+    list("key", m.key);
+    list("waited", m.waited, std::chrono::seconds(1'000'000'000));
+    list("waiters", m.waiters);
+    list("missing", m.missing);
+    list("certain", m.certain);
+    list("text", m.text);
+  }
 };
 
 /// The stalls, the longest first.

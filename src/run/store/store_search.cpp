@@ -64,6 +64,14 @@ void put_off_unproven(Attempt& attempt, Clock::time_point now) {
   attempt.put_off(now, k_after_refusal, attempt.client->fault());
 }
 
+/// Returns nothing for an answer of another program. A store of another version of hpcml refuses.
+std::optional<JoinReply> read_reply(std::string_view bytes) {
+  const auto reply = unpack_message<JoinReply>(bytes);
+  if (reply) return *reply;
+  if (!other_version(bytes)) return std::nullopt;
+  return JoinReply{JoinError::words, reply.error().what, {}, {}};
+}
+
 /// Continues with one endpoint; true if it has accepted us.
 bool try_place(Attempt& attempt, const std::string& announcement,
                const std::optional<Credentials>& credentials, Clock::time_point now, JoinReply& welcome) {
@@ -77,7 +85,7 @@ bool try_place(Attempt& attempt, const std::string& announcement,
   }
   const bool on = attempt.client->advance();
   if (const auto value = attempt.client->take_value()) {
-    const auto found = unpack_welcome(*value);
+    const auto found = read_reply(*value);
     if (!found) {
       attempt.put_off(now, k_after_refusal, "belongs to another program");
       return false;
@@ -123,7 +131,7 @@ void wait_for_any(const std::vector<Attempt>& attempts, Clock::time_point now, C
 
 StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearchOptions& search) {
   if (search.places.empty()) return {{}, "no address to query"};
-  const std::string words = pack_announcement(announcement);
+  const std::string words = pack_message(announcement);
   const auto start = Clock::now();
   auto report_at = start + search.warn_after;
   std::vector<Attempt> attempts;

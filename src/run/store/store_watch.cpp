@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "run/store/key_meaning.hpp"
-#include "run/store/packed.hpp"
 
 namespace hpcml::store {
 namespace {
@@ -17,59 +16,10 @@ constexpr std::size_t k_most_first_members = 1 << 12;
 constexpr std::size_t k_most_setters = 1 << 17; ///< a program that makes ever new keys costs no more
 constexpr std::size_t k_longest_trace = 200;    ///< bytes of a key that are kept for each client
 constexpr auto k_still_polls = std::chrono::seconds(3);
-constexpr std::string_view k_report_mark = "hpcml report 2";
 
 bool ends_with_number(std::string_view key) { return !key.empty() && key.back() >= '0' && key.back() <= '9'; }
 
 } // namespace
-
-std::string pack_report(const StoreReport& report) {
-  WireWriter packed(k_report_mark);
-  for (const auto number :
-       {report.ranks, report.announced, report.connected, report.lost, report.waiting, report.keys})
-    packed.number(number);
-  packed.number(report.bytes);
-  packed.number(report.worlds.alone);
-  packed.number(report.worlds.joined ? 1 : 0);
-  packed.number(report.missing.size());
-  for (const auto& line : report.missing) packed.text(line);
-  packed.number(report.stalls.size());
-  for (const auto& stall : report.stalls) {
-    for (const auto& text : {stall.what, stall.key, stall.text}) packed.text(text);
-    packed.number(static_cast<unsigned long long>(stall.waited.count()));
-    packed.number(stall.certain ? 1 : 0);
-    packed.number(stall.waiters.size());
-    for (const auto& name : stall.waiters) packed.text(name);
-    packed.number(stall.missing.size());
-    for (const unsigned rank : stall.missing) packed.number(rank);
-  }
-  return packed.take();
-}
-
-std::optional<StoreReport> unpack_report(std::string_view bytes) {
-  WireReader packed(bytes, k_report_mark);
-  StoreReport report;
-  for (auto* number :
-       {&report.ranks, &report.announced, &report.connected, &report.lost, &report.waiting, &report.keys})
-    *number = static_cast<std::size_t>(packed.number(~0ULL));
-  report.bytes = packed.number(~0ULL);
-  report.worlds.alone = static_cast<unsigned>(packed.number());
-  report.worlds.joined = packed.number(1) == 1;
-  for (auto left = packed.count(); packed.good && left > 0; --left)
-    report.missing.emplace_back(packed.text());
-  for (auto left = packed.count(); packed.good && left > 0; --left) {
-    Stall stall;
-    for (auto* text : {&stall.what, &stall.key, &stall.text}) *text = packed.text();
-    stall.waited = std::chrono::seconds(packed.number(1'000'000'000));
-    stall.certain = packed.number(1) == 1;
-    for (auto names = packed.count(); packed.good && names > 0; --names)
-      stall.waiters.emplace_back(packed.text());
-    for (auto ranks = packed.count(); packed.good && ranks > 0; --ranks)
-      stall.missing.push_back(static_cast<unsigned>(packed.number()));
-    report.stalls.push_back(std::move(stall));
-  }
-  return packed.whole() ? std::optional(std::move(report)) : std::nullopt;
-}
 
 /// Returns the client that set a member's key before `client` and is still connected.
 std::optional<ClientId> StoreWatch::first_setter(ClientId client, const Trace& trace,

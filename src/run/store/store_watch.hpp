@@ -19,6 +19,8 @@ namespace hpcml::store {
 
 /// What `hpcml store show` prints.
 struct StoreReport {
+  static constexpr std::string_view k_name = "store report";
+  static constexpr auto k_most_counted = ~std::uint64_t{0};
   std::size_t ranks = 0;     ///< 0: unknown
   std::size_t announced = 0; ///< launchers
   std::size_t connected = 0; ///< programs that are clients
@@ -29,11 +31,19 @@ struct StoreReport {
   ObservedWorlds worlds = {};
   std::vector<std::string> missing = {}; ///< sentences of the roster
   std::vector<Stall> stalls = {};
+  static void fields(auto& list, auto& m) {
+    list("ranks", m.ranks, k_most_counted);
+    list("announced", m.announced, k_most_counted);
+    list("connected", m.connected, k_most_counted);
+    list("lost", m.lost, k_most_counted);
+    list("waiting", m.waiting, k_most_counted);
+    list("keys", m.keys, k_most_counted);
+    list("bytes", m.bytes, k_most_counted);
+    list("worlds", m.worlds);
+    list("missing", m.missing);
+    list("stalls", m.stalls);
+  }
 };
-
-std::string pack_report(const StoreReport& report);
-/// Nothing where these bytes are none.
-std::optional<StoreReport> unpack_report(std::string_view bytes);
 
 /// Observes the messages of programs. No clock and no sockets.
 class StoreWatch {

@@ -12,15 +12,15 @@
 #include "run/agent/coordinator.hpp"
 
 using namespace hpcml;
-using agent::AgentCommand;
 using agent::AgentFinalState;
+using agent::EndCommand;
 
 namespace {
 
 enum class Failure { none, rank, out_of_memory, broken_gpu, launcher };
 
-AgentCommand end_of(int code, Failure failure = Failure::none, std::vector<std::string> lost = {}) {
-  AgentCommand end;
+EndCommand end_of(int code, Failure failure = Failure::none, std::vector<std::string> lost = {}) {
+  EndCommand end;
   end.code = code;
   end.lost = std::move(lost);
   if (failure == Failure::none) return end;
@@ -38,7 +38,7 @@ std::string text_of(const launch::LaunchOutcome& outcome) {
 }
 
 /// The class of such an end outside a job, where no cause is asked for.
-std::string class_of(const AgentFinalState& result, const std::optional<AgentCommand>& end,
+std::string class_of(const AgentFinalState& result, const std::optional<EndCommand>& end,
                      bool ranks_ran = false) {
   const auto outcome = end ? outcome_of_command(result, *end) : outcome_of_lost_connection(result, ranks_ran);
   const auto found =
@@ -51,7 +51,7 @@ std::string class_of(const AgentFinalState& result, const std::optional<AgentCom
 TEST_CASE("the coordinator's code ends an agent") {
   struct Row {
     AgentFinalState result;
-    AgentCommand end;
+    EndCommand end;
     const char* outcome;
     const char* cause;
   };

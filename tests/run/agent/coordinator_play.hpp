@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A conductor played with: what agents say, at times that the test sets, and the orders that each has got.
+// A conductor played with: what agents say, at times that the test sets, and the commands that each has got.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -14,7 +14,7 @@ namespace hpcml::testing {
 using namespace hpcml::agent;
 using std::chrono::seconds;
 
-/// A conductor and the orders that each agent has got, at a time that the test sets.
+/// A conductor and the commands that each agent has got, at a time that the test sets.
 class Play {
 public:
   explicit Play(CoordinatorOptions rules)
@@ -26,48 +26,25 @@ public:
     collect();
     return reply;
   }
-  void send_event(AgentId agent, AgentEvent event) {
-    x_coordinator.on_event(agent, event, x_now);
+  /// An event of the agent in the attempt.
+  template <class Event> void send(AgentId agent, Event event, unsigned attempt) {
+    x_coordinator.on_event(agent, {attempt, std::move(event)}, x_now);
     collect();
   }
-  void serving(unsigned attempt) {
-    AgentEvent event;
-    event.kind = AgentEvent::Kind::serving;
-    event.attempt = attempt;
-    event.place = "host:" + std::to_string(1000 + attempt);
-    send_event(0, event);
-  }
-  void ended(AgentId agent, unsigned attempt, bool good) {
-    AgentEvent event;
-    event.attempt = attempt;
-    event.good = good;
-    send_event(agent, event);
-  }
+  void serving(unsigned attempt) { send(0, ServingEvent{"host:" + std::to_string(1000 + attempt)}, attempt); }
+  void ended(AgentId agent, unsigned attempt, bool good) { send(agent, EndedEvent{good}, attempt); }
   void failed(AgentId agent, unsigned attempt, unsigned rank, int code, const std::string& message = {},
               std::int64_t reported_at = 0, std::int64_t age = 0) {
-    AgentEvent event;
-    event.kind = AgentEvent::Kind::failed;
-    event.attempt = attempt;
+    FailedEvent event;
     event.failure.rank = rank;
     event.failure.status = code << 8;
     event.failure.message = message;
     event.failure.host = "node" + std::to_string(agent);
     event.failure.reported_at = reported_at;
     event.failure.reported_age = age;
-    send_event(agent, event);
+    send(agent, std::move(event), attempt);
   }
-  void send(AgentId agent, AgentEvent::Kind kind, unsigned attempt) {
-    AgentEvent event;
-    event.kind = kind;
-    event.attempt = attempt;
-    send_event(agent, event);
-  }
-  void leaves(AgentId agent, int signal) {
-    AgentEvent event;
-    event.kind = AgentEvent::Kind::leaving;
-    event.signal = signal;
-    send_event(agent, event);
-  }
+  void leaves(AgentId agent, int signal) { send(agent, LeavingEvent{signal}, 0); }
   /// It stops working: no heartbeat comes any more, and its connection stays.
   void silence(AgentId agent) { x_alive.erase(agent); }
   void lose(AgentId agent) {
@@ -82,7 +59,7 @@ public:
       x_now += step;
       time -= step;
       if (x_beats)
-        for (const auto agent : std::set(x_alive)) send(agent, AgentEvent::Kind::heartbeat, 0);
+        for (const auto agent : std::set(x_alive)) send(agent, Heartbeat{}, 0);
       x_coordinator.tick(x_now);
       collect();
     }
@@ -93,31 +70,42 @@ public:
     x_coordinator.tick(x_now);
     collect();
   }
-  /// The orders that have come since the last call, by agent.
-  std::vector<AgentCommand> take(AgentId agent) { return std::exchange(x_orders[agent], {}); }
-  /// Returns the order that has come since the last call; fails unless it is the only one.
-  AgentCommand only_order(AgentId agent) {
-    auto orders = take(agent);
-    REQUIRE(orders.size() == 1);
-    return orders.front();
+  bool has_commands(AgentId agent) const {
+    const auto found = x_commands.find(agent);
+    return found != x_commands.end() && !found->second.empty();
   }
-  AgentCommand sole_order(AgentId agent) { return only_order(agent); }
+  /// The commands that have come since the last call, by agent.
+  std::vector<AgentCommand> take(AgentId agent) { return std::exchange(x_commands[agent], {}); }
+  /// Returns the command that has come since the last call; fails unless it is the only one, and of this
+  /// kind.
+  template <class Command> Command only(AgentId agent) {
+    REQUIRE(x_commands[agent].size() == 1);
+    return last<Command>(agent);
+  }
+  /// Returns the last command since the last call; fails unless it is of this kind.
+  template <class Command> Command last(AgentId agent) {
+    const auto commands = take(agent);
+    REQUIRE_FALSE(commands.empty());
+    CAPTURE(store::FieldPrinter::print(commands.back().what));
+    REQUIRE(std::holds_alternative<Command>(commands.back().what));
+    return std::get<Command>(commands.back().what);
+  }
   Coordinator& coordinator() { return x_coordinator; }
   std::map<AgentId, unsigned> answers; ///< to heartbeats, by agent
 
 private:
   void collect() {
-    for (auto& [agent, order] : x_coordinator.take_orders())
-      if (order.kind == AgentCommand::Kind::heartbeat)
+    for (auto& [agent, command] : x_coordinator.take_commands())
+      if (std::holds_alternative<Heartbeat>(command.what))
         ++answers[agent];
       else
-        x_orders[agent].push_back(std::move(order));
+        x_commands[agent].push_back(std::move(command));
   }
   bool x_beats;
   std::set<AgentId> x_alive;
   Coordinator::Time x_now{};
   Coordinator x_coordinator;
-  std::map<AgentId, std::vector<AgentCommand>> x_orders;
+  std::map<AgentId, std::vector<AgentCommand>> x_commands;
 };
 
 inline CoordinatorOptions rules(unsigned min, unsigned max, unsigned restarts = 0) {
@@ -133,10 +121,9 @@ inline CoordinatorOptions rules(unsigned min, unsigned max, unsigned restarts = 
 /// All agents have come and run attempt 0.
 inline void begin(Play& play, unsigned nodes) {
   for (unsigned node = 0; node < nodes; ++node) CHECK(play.come(node, node).refused.empty());
-  CHECK(play.sole_order(0).kind == AgentCommand::Kind::serve);
+  play.only<ServeCommand>(0);
   play.serving(0);
-  for (unsigned node = 0; node < nodes; ++node)
-    CHECK(play.sole_order(node).kind == AgentCommand::Kind::start);
+  for (unsigned node = 0; node < nodes; ++node) play.only<StartCommand>(node);
 }
 
 } // namespace hpcml::testing

@@ -30,13 +30,18 @@ TEST_CASE("a run ends for every agent after random events") {
       play.pass(seconds(step > 200 ? 60 : 1));
       for (AgentId node = 0; node < known; ++node) {
         if (!joined[node]) continue;
-        for (const auto& order : play.take(node)) {
-          attempt[node] = order.attempt;
-          if (order.kind == AgentCommand::Kind::serve) play.serving(order.attempt);
-          if (order.kind == AgentCommand::Kind::stop) play.ended(node, order.attempt, false);
-          if (order.kind == AgentCommand::Kind::look)
-            play.send(node, AgentEvent::Kind::looked, order.attempt);
-          if (order.kind != AgentCommand::Kind::end && order.kind != AgentCommand::Kind::lost) continue;
+        for (const auto& command : play.take(node)) {
+          if (const auto* serve = std::get_if<ServeCommand>(&command.what)) play.serving(serve->attempt);
+          if (const auto* start = std::get_if<StartCommand>(&command.what)) attempt[node] = start->attempt;
+          if (const auto* stop = std::get_if<StopCommand>(&command.what)) {
+            attempt[node] = stop->attempt;
+            play.ended(node, stop->attempt, false);
+          }
+          if (std::holds_alternative<ReadStacksCommand>(command.what))
+            play.send(node, StacksEvent{}, attempt[node]);
+          if (!std::holds_alternative<EndCommand>(command.what) &&
+              !std::holds_alternative<LostCommand>(command.what))
+            continue;
           ++ends[node];
           joined[node] = false;
           play.lose(node);
@@ -47,7 +52,7 @@ TEST_CASE("a run ends for every agent after random events") {
         if (what == 1) play.ended(node, attempt[node], true);
         if (what == 2 && step > 100) play.leaves(node, 15);
         if (what == 3 && node > 0 && chance(random, 10)) joined[node] = false, play.lose(node);
-        if (what == 4) play.send(node, AgentEvent::Kind::quiet, attempt[node]);
+        if (what == 4) play.send(node, QuietEvent{true}, attempt[node]);
         if (what == 5 && chance(random, 5)) joined[node] = false, silent.insert(node), play.silence(node);
         if (what == 6 && chance(random, 2)) play.pause(seconds(40));
       }

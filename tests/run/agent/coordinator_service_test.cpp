@@ -37,11 +37,12 @@ struct Play {
     register_node(client, node, leads);
   }
   void register_node(store::ClientId client, unsigned node, bool leads) {
-    const auto bytes = pack_registration({"", "", "node" + std::to_string(node), node, 1, leads});
+    const auto bytes =
+        store::pack_message(RegisterRequest{"", "", "node" + std::to_string(node), node, 1, leads});
     receive(client, store::StoreOpcode::compare_set, k_register_key, {"", bytes});
   }
   void send_event(store::ClientId client, const AgentEvent& event) {
-    const auto bytes = pack_event(event);
+    const auto bytes = store::pack_message(event);
     receive(client, store::StoreOpcode::set, k_event_key, {bytes});
   }
   /// What `client` is told when it asks next; nothing where it has to wait.
@@ -50,7 +51,9 @@ struct Play {
     receive(client, store::StoreOpcode::get, k_order_key);
     service.round(recorded, now);
     if (recorded.to[client].empty()) return std::nullopt;
-    return unpack_order(std::string_view(recorded.to[client].front()).substr(8));
+    const auto command =
+        store::unpack_message<AgentCommand>(std::string_view(recorded.to[client].front()).substr(8));
+    return command ? std::optional(*command) : std::nullopt;
   }
   CoordinatorService service;
   RecordedAnswers recorded;
@@ -72,12 +75,10 @@ TEST_CASE("an agent never hears what was meant for one that had its number befor
   Play play(rules);
   play.register_agent(7, 0, true);
   play.register_agent(8, 1, false);
-  CHECK(play.ask(7)->kind == AgentCommand::Kind::serve);
-  AgentEvent serving;
-  serving.kind = AgentEvent::Kind::serving;
-  play.send_event(7, serving);
+  CHECK(std::holds_alternative<ServeCommand>(play.ask(7)->what));
+  play.send_event(7, {0, ServingEvent{}});
   const bool is_polled = GENERATE(true, false);
-  if (is_polled) CHECK(play.ask(8)->kind == AgentCommand::Kind::start);
+  if (is_polled) CHECK(std::holds_alternative<StartCommand>(play.ask(8)->what));
   play.service.left(8, "", "", play.now);
   // The same node comes back, by the connection that is free.
   play.register_agent(8, 1, false);
@@ -87,15 +88,13 @@ TEST_CASE("an agent never hears what was meant for one that had its number befor
 TEST_CASE("what strangers tell at an agent's port changes nothing") {
   Play play(rules_for(1, 1));
   play.register_agent(7, 0, true);
-  CHECK(play.ask(7)->kind == AgentCommand::Kind::serve);
-  for (const auto kind : {AgentEvent::Kind::leaving, AgentEvent::Kind::failed, AgentEvent::Kind::ended,
-                          AgentEvent::Kind::quiet, AgentEvent::Kind::serving}) {
-    AgentEvent event;
-    event.kind = kind;
-    event.signal = 15;
-    event.failure.status = 256;
+  CHECK(std::holds_alternative<ServeCommand>(play.ask(7)->what));
+  FailedEvent failed;
+  failed.failure.status = 256;
+  for (const AgentEvent& event :
+       {AgentEvent{0, LeavingEvent{15}}, AgentEvent{0, failed}, AgentEvent{0, EndedEvent{}},
+        AgentEvent{0, QuietEvent{}}, AgentEvent{0, ServingEvent{}}})
     play.send_event(9, event);
-  }
   play.service.left(9, "", "", play.now);
   CHECK_FALSE(play.ask(7));
   for (const auto bytes : {"", "hpcml agent event 1", "\x13\0\0\0"}) {
@@ -110,7 +109,8 @@ TEST_CASE("an agent cannot speak for another node") {
   Play play(rules_for(2, 2));
   play.service.authenticated(8, {store::PeerRole::agent, "", "", 1}, play.now);
   play.register_node(8, 0, true);
-  const auto reply = unpack_reply(std::string_view(play.recorded.to[8].at(0)).substr(8));
+  const auto reply =
+      store::unpack_message<RegisterReply>(std::string_view(play.recorded.to[8].at(0)).substr(8));
   REQUIRE(reply);
   CHECK(reply->refused == "rejected this agent: it authenticated for another job, run or node");
 }

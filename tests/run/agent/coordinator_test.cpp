@@ -17,14 +17,12 @@ TEST_CASE("ranks start once every node has come and the first one serves") {
   CHECK(play.come(0, 0, 1).refused.empty());
   CHECK(play.take(0).empty());
   CHECK(play.come(1, 1, 2).refused.empty());
-  const auto serve = play.sole_order(0);
-  CHECK(serve.kind == AgentCommand::Kind::serve);
+  const auto serve = play.only<ServeCommand>(0);
   CHECK(serve.world == std::vector<NodeMember>{{"node0", 1}, {"node1", 2}, {"node2", 4}});
   CHECK(play.take(1).empty());
   play.serving(0);
   for (unsigned node = 0; node < 3; ++node) {
-    const auto start = play.sole_order(node);
-    CHECK(start.kind == AgentCommand::Kind::start);
+    const auto start = play.only<StartCommand>(node);
     CHECK(start.node_rank == node);
     CHECK(start.world == serve.world);
     CHECK(start.place == "host:1000");
@@ -37,12 +35,11 @@ TEST_CASE("a run whose ranks all end well ends with 0, the first node last") {
   play.ended(0, 0, true);
   CHECK(play.take(0).empty());
   play.ended(1, 0, true);
-  const auto end = play.sole_order(1);
-  CHECK(end.kind == AgentCommand::Kind::end);
+  const auto end = play.only<EndCommand>(1);
   CHECK(end.code == 0);
   CHECK(play.take(0).empty());
   play.lose(1);
-  CHECK(play.sole_order(0).kind == AgentCommand::Kind::end);
+  play.only<EndCommand>(0);
   CHECK(play.coordinator().is_over());
 }
 
@@ -52,19 +49,18 @@ TEST_CASE("the failure that comes first is the one that all hear of, and its cod
   play.failed(2, 0, 5, 7);
   play.failed(1, 0, 3, 9);
   for (unsigned node = 0; node < 3; ++node) {
-    const auto stop = play.sole_order(node);
-    CHECK(stop.kind == AgentCommand::Kind::stop);
+    const auto stop = play.only<StopCommand>(node);
     CHECK_FALSE(stop.restarts_all);
     REQUIRE(stop.failure);
     CHECK(stop.failure->rank == 5);
     CHECK(stop.code == 7);
   }
   for (unsigned node = 0; node < 3; ++node) play.ended(node, 0, false);
-  CHECK(play.sole_order(1).code == 7);
-  CHECK(play.sole_order(2).code == 7);
+  CHECK(play.only<EndCommand>(1).code == 7);
+  CHECK(play.only<EndCommand>(2).code == 7);
   play.lose(1);
   play.lose(2);
-  CHECK(play.sole_order(0).code == 7);
+  CHECK(play.only<EndCommand>(0).code == 7);
 }
 
 TEST_CASE("all ranks start again as often as is allowed, once none is left, at a store of their own") {
@@ -73,27 +69,25 @@ TEST_CASE("all ranks start again as often as is allowed, once none is left, at a
   for (unsigned attempt = 0; attempt < 2; ++attempt) {
     play.failed(1, attempt, 2, 1);
     for (unsigned node = 0; node < 2; ++node) {
-      const auto stop = play.sole_order(node);
-      CHECK(stop.kind == AgentCommand::Kind::stop);
+      const auto stop = play.only<StopCommand>(node);
       CHECK(stop.restarts_all);
     }
     play.ended(1, attempt, false);
     CHECK(play.take(0).empty());
     play.ended(0, attempt, false);
     if (attempt > 0) play.pass(RestartBackoff::k_first_pause);
-    CHECK(play.sole_order(0).kind == AgentCommand::Kind::serve);
+    play.only<ServeCommand>(0);
     play.serving(attempt + 1);
     for (unsigned node = 0; node < 2; ++node) {
-      const auto start = play.sole_order(node);
-      CHECK(start.kind == AgentCommand::Kind::start);
+      const auto start = play.only<StartCommand>(node);
       CHECK(start.attempt == attempt + 1);
       CHECK(start.restarts == attempt + 1);
       CHECK(start.place == "host:" + std::to_string(1001 + attempt));
     }
   }
   play.failed(0, 2, 0, 3);
-  CHECK_FALSE(play.sole_order(0).restarts_all);
-  CHECK(play.sole_order(1).code == 3);
+  CHECK_FALSE(play.only<StopCommand>(0).restarts_all);
+  CHECK(play.only<StopCommand>(1).code == 3);
 }
 
 TEST_CASE("what an agent says of an attempt that is over changes nothing") {
@@ -115,13 +109,11 @@ TEST_CASE("a node that goes ends a run that needs all of its nodes") {
   Play play(rules(2, 2, 5));
   begin(play, 2);
   play.lose(1);
-  const auto stop = play.sole_order(0);
-  CHECK(stop.kind == AgentCommand::Kind::stop);
+  const auto stop = play.only<StopCommand>(0);
   CHECK_FALSE(stop.restarts_all);
   CHECK(stop.reason == "the agent of node1 disconnected: it or its node stopped");
   play.ended(0, 0, false);
-  const auto end = play.sole_order(0);
-  CHECK(end.kind == AgentCommand::Kind::end);
+  const auto end = play.only<EndCommand>(0);
   CHECK(end.code != 0);
 }
 
@@ -131,39 +123,36 @@ TEST_CASE("with MIN:MAX the others go on without a node that goes, and count no 
   play.serving(0);
   for (unsigned node = 0; node < 3; ++node) play.take(node);
   play.lose(1);
-  CHECK(play.sole_order(0).restarts_all);
-  CHECK(play.sole_order(2).restarts_all);
+  CHECK(play.only<StopCommand>(0).restarts_all);
+  CHECK(play.only<StopCommand>(2).restarts_all);
   play.ended(0, 0, false);
   play.ended(2, 0, false);
-  const auto serve = play.sole_order(0);
-  CHECK(serve.kind == AgentCommand::Kind::serve);
+  const auto serve = play.only<ServeCommand>(0);
   CHECK(serve.restarts == 0);
   CHECK(serve.world == std::vector<NodeMember>{{"node0", 2}, {"node2", 2}});
   play.serving(1);
-  CHECK(play.sole_order(2).node_rank == 1);
+  CHECK(play.only<StartCommand>(2).node_rank == 1);
 
   SECTION("all ranks restart when a node returns") {
     play.take(0);
     CHECK(play.come(7, 1).refused.empty());
     play.pass(seconds(1));
     CHECK(play.take(7).empty());
-    const auto stop = play.only_order(0);
-    CHECK(stop.kind == AgentCommand::Kind::stop);
+    const auto stop = play.only<StopCommand>(0);
     CHECK(stop.restarts_all);
     CHECK(stop.reason == "node7 joined");
     play.ended(0, 1, false);
     play.ended(2, 1, false);
-    const auto again = play.take(0).back();
-    CHECK(again.kind == AgentCommand::Kind::serve);
+    const auto again = play.last<ServeCommand>(0);
     CHECK(again.restarts == 0);
     CHECK(again.world == std::vector<NodeMember>{{"node0", 2}, {"node7", 2}, {"node2", 2}});
   }
   SECTION("too few are no run") {
     play.take(0);
     play.lose(2);
-    CHECK_FALSE(play.sole_order(0).restarts_all);
+    CHECK_FALSE(play.only<StopCommand>(0).restarts_all);
     play.ended(0, 1, false);
-    CHECK(play.sole_order(0).kind == AgentCommand::Kind::end);
+    play.only<EndCommand>(0);
   }
 }
 
@@ -174,7 +163,7 @@ TEST_CASE("with MIN:MAX more nodes are waited for a while once the least number 
   CHECK(play.take(0).empty());
   play.come(5);
   play.pass(seconds(25));
-  CHECK(play.sole_order(0).world.size() == 2);
+  CHECK(play.only<ServeCommand>(0).world.size() == 2);
 }
 
 TEST_CASE("coordinator names missing nodes when too few join") {
@@ -189,8 +178,7 @@ TEST_CASE("coordinator names missing nodes when too few join") {
   CHECK_THAT(words.front(), Contains("3 of 5 nodes have not joined after 20 s: node[1-3]"));
   CHECK_THAT(words.front(), !Contains("node0") && !Contains("node4"));
   play.pass(seconds(600));
-  const auto end = play.sole_order(4);
-  CHECK(end.kind == AgentCommand::Kind::end);
+  const auto end = play.only<EndCommand>(4);
   CHECK(end.code == 1);
   CHECK(end.reason == "3 of 5 nodes have not joined within 600 s: node[1-3]");
 }
@@ -226,18 +214,12 @@ TEST_CASE("a signal to one agent ends the run with it, the first node's as well"
   begin(play, 2);
   play.leaves(leaver, 15);
   const unsigned remaining = 1 - leaver;
-  const auto stop = play.sole_order(remaining);
-  CHECK(stop.kind == AgentCommand::Kind::stop);
+  const auto stop = play.only<StopCommand>(remaining);
   CHECK_THAT(stop.reason, Contains("node" + std::to_string(leaver)) && Contains("SIGTERM"));
   play.ended(remaining, 0, false);
   play.ended(leaver, 0, false);
   play.lose(1);
-  for (const unsigned node : {0U, 1U}) {
-    const auto orders = play.take(node);
-    REQUIRE_FALSE(orders.empty());
-    CHECK(orders.back().kind == AgentCommand::Kind::end);
-    CHECK(orders.back().code == 143);
-  }
+  for (const unsigned node : {0U, 1U}) CHECK(play.last<EndCommand>(node).code == 143);
 }
 
 TEST_CASE(
@@ -245,11 +227,9 @@ TEST_CASE(
   Play play(rules(2, 2));
   begin(play, 2);
   play.lose(1);
-  const auto stop = play.sole_order(0);
-  CHECK(stop.kind == AgentCommand::Kind::stop);
+  const auto stop = play.only<StopCommand>(0);
   play.leaves(0, 15);
-  const auto end = play.sole_order(0);
-  CHECK(end.kind == AgentCommand::Kind::end);
+  const auto end = play.only<EndCommand>(0);
   CHECK(end.code == stop.code);
   CHECK(end.code != 143);
 }
@@ -259,19 +239,18 @@ TEST_CASE("ranks that stall everywhere are looked at, then stopped as if one had
   some.stall_timeout = "60 s";
   Play play(some);
   begin(play, 2);
-  play.send(0, AgentEvent::Kind::quiet, 0);
+  play.send(0, QuietEvent{true}, 0);
   CHECK(play.take(0).empty());
-  play.send(0, AgentEvent::Kind::busy, 0);
-  play.send(1, AgentEvent::Kind::quiet, 0);
+  play.send(0, QuietEvent{false}, 0);
+  play.send(1, QuietEvent{true}, 0);
   CHECK(play.take(1).empty());
-  play.send(0, AgentEvent::Kind::quiet, 0);
-  CHECK(play.sole_order(0).kind == AgentCommand::Kind::look);
-  CHECK(play.sole_order(1).kind == AgentCommand::Kind::look);
-  play.send(1, AgentEvent::Kind::looked, 0);
+  play.send(0, QuietEvent{true}, 0);
+  play.only<ReadStacksCommand>(0);
+  play.only<ReadStacksCommand>(1);
+  play.send(1, StacksEvent{}, 0);
   CHECK(play.take(1).empty());
-  play.send(0, AgentEvent::Kind::looked, 0);
-  const auto stop = play.sole_order(0);
-  CHECK(stop.kind == AgentCommand::Kind::stop);
+  play.send(0, StacksEvent{}, 0);
+  const auto stop = play.only<StopCommand>(0);
   CHECK(stop.restarts_all);
   CHECK_THAT(stop.reason, Contains("60 s"));
   CHECK(stop.code == 124);
@@ -283,19 +262,19 @@ TEST_CASE("the leader hears whose agents died, and of none that went after someb
   play.lose(2);
   for (unsigned node = 0; node < 2; ++node) play.ended(node, 0, false);
   play.lose(1);
-  CHECK(play.take(0).back().lost == std::vector<std::string>{"node2"});
+  CHECK(play.last<EndCommand>(0).lost == std::vector<std::string>{"node2"});
   Play asking_play(rules(3, 3));
   begin(asking_play, 3);
   asking_play.leaves(1, SIGTERM);
   asking_play.lose(2);
   asking_play.ended(0, 0, false);
-  CHECK(asking_play.take(0).back().lost.empty());
+  CHECK(asking_play.last<EndCommand>(0).lost.empty());
   Play done(rules(2, 2));
   begin(done, 2);
   done.ended(1, 0, true);
   done.lose(1);
   done.ended(0, 0, true);
-  CHECK(done.take(0).back().lost.empty());
+  CHECK(done.last<EndCommand>(0).lost.empty());
 }
 
 TEST_CASE("where the agents of all other nodes die, no node of them is to blame") {
@@ -304,8 +283,7 @@ TEST_CASE("where the agents of all other nodes die, no node of them is to blame"
   play.lose(2);
   play.lose(1);
   play.ended(0, 0, false);
-  const auto end = play.take(0).back();
-  CHECK(end.kind == AgentCommand::Kind::end);
+  const auto end = play.last<EndCommand>(0);
   CHECK(end.lost.empty());
 }
 
@@ -314,11 +292,10 @@ TEST_CASE("a run that goes on with fewer nodes tells of the lost one at its next
   begin(play, 3);
   play.lose(2);
   for (unsigned node = 0; node < 2; ++node) play.ended(node, 0, false);
-  const auto serve = play.take(0).back();
-  CHECK(serve.kind == AgentCommand::Kind::serve);
+  const auto serve = play.last<ServeCommand>(0);
   CHECK(serve.lost == std::vector<std::string>{"node2"});
   play.serving(1);
   for (unsigned node = 0; node < 2; ++node) play.ended(node, 1, true);
   play.lose(1);
-  CHECK(play.take(0).back().lost.empty());
+  CHECK(play.last<EndCommand>(0).lost.empty());
 }

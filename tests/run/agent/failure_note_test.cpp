@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/agent/failure_note.hpp"
+#include "run/agent/agent_protocol.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -24,8 +24,9 @@ TEST_CASE("a failure arrives as it was told, with any bytes in its lines") {
   note.traceback = "Traceback\n  line 1";
   note.reported_at = 1764111784;
   note.reported_age = 3400;
-  const auto back = unpack_failure(pack_failure(note));
-  REQUIRE(back);
+  const auto event = store::unpack_message<AgentEvent>(store::pack_message(AgentEvent{2, FailedEvent{note}}));
+  REQUIRE(event);
+  const auto* back = &std::get<FailedEvent>(event->what).failure;
   CHECK(back->attempt == 2);
   CHECK(back->rank == 9);
   CHECK(back->local_rank == 1);
@@ -45,9 +46,9 @@ TEST_CASE("a failure arrives as it was told, with any bytes in its lines") {
 }
 
 TEST_CASE("bytes that are no failure, or half of one, are none") {
-  const auto bytes = pack_failure({});
+  const auto bytes = store::pack_message(AgentEvent{2, FailedEvent{}});
   for (std::size_t length = 0; length < bytes.size(); ++length)
-    CHECK_FALSE(unpack_failure(std::string_view(bytes).substr(0, length)));
-  CHECK_FALSE(unpack_failure(bytes + "x"));
-  CHECK(unpack_failure(bytes));
+    CHECK_FALSE(store::unpack_message<AgentEvent>(std::string_view(bytes).substr(0, length)));
+  CHECK_FALSE(store::unpack_message<AgentEvent>(bytes + "x"));
+  CHECK(store::unpack_message<AgentEvent>(bytes));
 }

@@ -120,7 +120,7 @@ TEST_CASE("a slow clock does not make a failure the first") {
   play.failed(1, 0, 1, 4, "ValueError: effect", 4000, 200);
   play.ended(0, 0, false);
   play.ended(1, 0, false);
-  CHECK(play.take(1).back().failure->rank == 0);
+  CHECK(play.last<EndCommand>(1).failure->rank == 0);
 }
 
 TEST_CASE("a fast clock does not hide the first failure") {
@@ -131,7 +131,7 @@ TEST_CASE("a fast clock does not hide the first failure") {
   play.failed(1, 0, 1, 4, "ValueError: cause", 9000, 4000);
   play.ended(0, 0, false);
   play.ended(1, 0, false);
-  const auto end = play.take(1).back();
+  const auto end = play.last<EndCommand>(1);
   CHECK(end.failure->rank == 1);
   CHECK(end.code == 4);
 }
@@ -140,8 +140,7 @@ TEST_CASE("a failure that can have no cause in another is named at once") {
   Play play(rules(2, 2));
   begin(play, 2);
   play.failed(1, 0, 2, 7, "ValueError: x");
-  const auto stop = play.sole_order(0);
-  CHECK(stop.kind == AgentCommand::Kind::stop);
+  const auto stop = play.only<StopCommand>(0);
   CHECK(stop.is_reporter);
   play.failed(0, 0, 0, 9, "ValueError: y", 100);
   CHECK(play.take(0).empty());
@@ -152,21 +151,18 @@ TEST_CASE("the cause of a failure is named where it is heard of before all ranks
   begin(play, 2);
   play.failed(0, 0, 1, 1, k_closed);
   for (const unsigned node : {0U, 1U}) {
-    const auto stop = play.sole_order(node);
-    CHECK(stop.kind == AgentCommand::Kind::stop); // nobody waits for the name
+    const auto stop = play.only<StopCommand>(node);
     CHECK_FALSE(stop.is_reporter);
   }
   play.failed(1, 0, 3, 7, "ValueError: x");
-  const auto named = play.sole_order(0);
-  CHECK(named.kind == AgentCommand::Kind::name);
+  const auto named = play.only<ReportCommand>(0);
   CHECK(named.is_reporter);
   REQUIRE(named.failure);
   CHECK(named.failure->rank == 3);
   CHECK(play.take(1).empty());
   play.ended(0, 0, false);
   play.ended(1, 0, false);
-  const auto end = play.sole_order(1);
-  CHECK(end.kind == AgentCommand::Kind::end);
+  const auto end = play.only<EndCommand>(1);
   CHECK(end.code == 7);
   CHECK(end.failure->rank == 3);
 }
@@ -176,7 +172,7 @@ TEST_CASE(
   Play play(rules(2, 2, 1));
   begin(play, 2);
   play.failed(0, 0, 1, 1, "ValueError: x", 100);
-  CHECK_FALSE(play.sole_order(0).is_reporter);
+  CHECK_FALSE(play.only<StopCommand>(0).is_reporter);
   play.failed(1, 0, 2, 3, "ValueError: y", 99, 1000); // it was before, and others may have been
   CHECK(play.take(0).empty());
   const bool ends = GENERATE(true, false);
@@ -186,13 +182,14 @@ TEST_CASE(
   } else {
     play.pass(seconds(2));
   }
-  const auto orders = play.take(0);
-  REQUIRE_FALSE(orders.empty());
-  CHECK(orders.front().kind == AgentCommand::Kind::name);
-  CHECK(orders.front().failure->rank == 2);
-  CHECK(orders.front().restarts_all);
-  CHECK(orders.front().restarts == 1);
-  if (ends) CHECK(orders.back().kind == AgentCommand::Kind::serve);
+  const auto commands = play.take(0);
+  REQUIRE_FALSE(commands.empty());
+  const auto* report = std::get_if<ReportCommand>(&commands.front().what);
+  REQUIRE(report != nullptr);
+  CHECK(report->failure->rank == 2);
+  CHECK(report->restarts_all);
+  CHECK(report->restarts == 1);
+  if (ends) CHECK(std::holds_alternative<ServeCommand>(commands.back().what));
 }
 
 TEST_CASE("a rank that takes its time to end is named over the one that saw it go first") {

@@ -107,30 +107,7 @@ TEST_CASE("stall watch restarts its time after a pause") {
   for (double time = 0; time < 10; ++time) CHECK_FALSE(watch.look(at(time)));
   CHECK_FALSE(watch.look(at(70)));
   for (double time = 71; time < 90; ++time) CHECK_FALSE(watch.look(at(time)));
-  CHECK(watch.look(at(90)) == AgentEvent::Kind::quiet);
-}
-
-TEST_CASE("messages keep their kind and unknown kinds are rejected") {
-  for (unsigned kind = 0; kind <= static_cast<unsigned>(AgentEvent::Kind::heartbeat); ++kind) {
-    AgentEvent event;
-    event.kind = static_cast<AgentEvent::Kind>(kind);
-    const auto back = unpack_event(pack_event(event));
-    REQUIRE(back);
-    CHECK(back->kind == event.kind);
-  }
-  for (unsigned kind = 0; kind <= static_cast<unsigned>(AgentCommand::Kind::lost); ++kind) {
-    AgentCommand order;
-    order.kind = static_cast<AgentCommand::Kind>(kind);
-    const auto back = unpack_order(pack_order(order));
-    REQUIRE(back);
-    CHECK(back->kind == order.kind);
-  }
-  AgentEvent event;
-  event.kind = static_cast<AgentEvent::Kind>(99);
-  CHECK_FALSE(unpack_event(pack_event(event)));
-  AgentCommand order;
-  order.kind = static_cast<AgentCommand::Kind>(99);
-  CHECK_FALSE(unpack_order(pack_order(order)));
+  CHECK(watch.look(at(90)) == QuietEvent{true});
 }
 
 TEST_CASE("coordinator answers heartbeats and removes a silent agent") {
@@ -145,24 +122,22 @@ TEST_CASE("coordinator answers heartbeats and removes a silent agent") {
   play.pass(seconds(29));
   CHECK(play.take(0).empty());
   play.pass(seconds(2));
-  CHECK(play.only_order(2).kind == AgentCommand::Kind::lost);
+  play.only<LostCommand>(2);
   for (const unsigned node : {0U, 1U, 3U}) {
-    const auto stop = play.only_order(node);
-    CHECK(stop.kind == AgentCommand::Kind::stop);
+    const auto stop = play.only<StopCommand>(node);
     CHECK_FALSE(stop.restarts_all);
     CHECK(stop.is_reporter == (node == 0));
     CHECK(stop.reason == "no heartbeat from the agent of node2 (node 2 of 4) for 30 s: treated as lost");
     play.ended(node, 0, false);
   }
   for (const unsigned node : {1U, 3U}) {
-    const auto end = play.only_order(node);
-    CHECK(end.kind == AgentCommand::Kind::end);
+    const auto end = play.only<EndCommand>(node);
     CHECK(end.code == 1);
     play.lose(node);
   }
-  CHECK(play.only_order(0).lost == std::vector<std::string>{"node2"});
+  CHECK(play.only<EndCommand>(0).lost == std::vector<std::string>{"node2"});
   // What it sends when it works again changes nothing, nor does the end of its connection.
-  play.send(2, AgentEvent::Kind::heartbeat, 0);
+  play.send(2, Heartbeat{}, 0);
   play.ended(2, 0, true);
   play.lose(2);
   CHECK(play.take(0).empty());
@@ -173,12 +148,11 @@ TEST_CASE("other nodes continue without a silent one when elastic") {
   begin(play, 3);
   play.silence(1);
   play.pass(seconds(31));
-  CHECK(play.only_order(1).kind == AgentCommand::Kind::lost);
-  CHECK(play.only_order(0).restarts_all);
+  play.only<LostCommand>(1);
+  CHECK(play.only<StopCommand>(0).restarts_all);
   play.ended(0, 0, false);
   play.ended(2, 0, false);
-  const auto serve = play.only_order(0);
-  CHECK(serve.kind == AgentCommand::Kind::serve);
+  const auto serve = play.only<ServeCommand>(0);
   CHECK(serve.restarts == 0);
   CHECK(serve.lost == std::vector<std::string>{"node1"});
   CHECK(serve.world == std::vector<NodeMember>{{"node0", 2}, {"node2", 2}});
@@ -189,10 +163,9 @@ TEST_CASE("a silent agent of the first node ends the run") {
   begin(play, 3);
   play.silence(0);
   play.pass(seconds(31));
-  CHECK(play.only_order(0).kind == AgentCommand::Kind::lost);
+  play.only<LostCommand>(0);
   for (const unsigned node : {1U, 2U}) {
-    const auto end = play.only_order(node);
-    CHECK(end.kind == AgentCommand::Kind::end);
+    const auto end = play.only<EndCommand>(node);
     CHECK(end.is_reporter == (node == 1));
     CHECK(end.code == 1);
     CHECK_THAT(end.reason, Contains("no heartbeat from the agent of node0 (node 0 of 3)"));
@@ -205,8 +178,8 @@ TEST_CASE("coordinator removes several silent agents") {
   play.silence(1);
   play.silence(3);
   play.pass(seconds(31));
-  for (const unsigned node : {1U, 3U}) CHECK(play.take(node).back().kind == AgentCommand::Kind::lost);
-  CHECK_THAT(play.only_order(0).reason, Contains("node1"));
+  for (const unsigned node : {1U, 3U}) play.last<LostCommand>(node);
+  CHECK_THAT(play.only<StopCommand>(0).reason, Contains("node1"));
 }
 
 TEST_CASE("coordinator removes an agent silent before or after the run") {
@@ -216,7 +189,7 @@ TEST_CASE("coordinator removes an agent silent before or after the run") {
     play.come(1, 1);
     play.silence(1);
     play.pass(seconds(31));
-    CHECK(play.only_order(1).kind == AgentCommand::Kind::lost);
+    play.only<LostCommand>(1);
     CHECK(play.come(7, 1).refused.empty()); // its place is free again
   }
   SECTION("while the ranks stop") {
@@ -227,9 +200,8 @@ TEST_CASE("coordinator removes an agent silent before or after the run") {
     play.ended(0, 0, false);
     play.silence(1);
     play.pass(seconds(31));
-    CHECK(play.only_order(1).kind == AgentCommand::Kind::lost);
-    const auto end = play.only_order(0);
-    CHECK(end.kind == AgentCommand::Kind::end);
+    play.only<LostCommand>(1);
+    const auto end = play.only<EndCommand>(0);
     CHECK(end.code == 3);
   }
 }
@@ -248,7 +220,7 @@ TEST_CASE("a paused coordinator restarts its deadlines") {
   play.pass(seconds(29));
   CHECK(play.take(0).empty());
   play.pass(seconds(2));
-  CHECK(play.only_order(0).kind == AgentCommand::Kind::stop);
+  play.only<StopCommand>(0);
 }
 
 TEST_CASE("a pause restarts the deadline for missing nodes") {
@@ -259,7 +231,7 @@ TEST_CASE("a pause restarts the deadline for missing nodes") {
   play.pass(seconds(590));
   CHECK(play.take(0).empty());
   play.pass(seconds(20));
-  CHECK(play.only_order(0).kind == AgentCommand::Kind::end);
+  play.only<EndCommand>(0);
 }
 
 TEST_CASE("an agent that reads stacks is not lost") {
@@ -267,14 +239,14 @@ TEST_CASE("an agent that reads stacks is not lost") {
   some.stall_timeout = "60 s";
   Play play(some);
   begin(play, 2);
-  for (const AgentId node : {0, 1}) play.send(node, AgentEvent::Kind::quiet, 0);
-  CHECK(play.only_order(1).kind == AgentCommand::Kind::look);
-  play.send(0, AgentEvent::Kind::looked, 0);
+  for (const AgentId node : {0, 1}) play.send(node, QuietEvent{true}, 0);
+  play.only<ReadStacksCommand>(1);
+  play.send(0, StacksEvent{}, 0);
   play.silence(1);
   play.pass(seconds(45));
   CHECK(play.take(1).empty());
-  play.send(1, AgentEvent::Kind::looked, 0);
-  CHECK(play.only_order(1).kind == AgentCommand::Kind::stop);
+  play.send(1, StacksEvent{}, 0);
+  play.only<StopCommand>(1);
 }
 
 TEST_CASE("without a heartbeat timeout no agent is treated as lost") {

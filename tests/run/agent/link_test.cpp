@@ -40,7 +40,42 @@ TEST_CASE("a conductor that answers late is waited for, and takes the agent once
   std::optional<AgentCommand> order;
   for (int i = 0; i < 6000 && !order && link.fault().empty(); ++i, ::usleep(10000)) order = link.take();
   REQUIRE(order);
-  CHECK(order->kind == AgentCommand::Kind::serve);
+  CHECK(std::holds_alternative<ServeCommand>(order->what));
   ::kill(service->pid, SIGKILL);
   ::waitpid(service->pid, nullptr, 0);
+}
+
+namespace {
+
+/// Answers every agent as another version of hpcml does.
+struct OtherVersion : store::ServerObserver {
+  bool on_message(store::ClientId client, const store::TcpStoreMessage&, store::AnswerSink& answers,
+                  store::Time) override {
+    store::WireWriter reply("hpcml 0.0.1 agent reply");
+    reply.text("has other fields");
+    answers.message(client, reply.take());
+    return true;
+  }
+};
+
+} // namespace
+
+TEST_CASE("an agent names both versions when the coordinator's is another") {
+  const auto service = launch::start_child_server({"127.0.0.1"}, {0}, [](store::ListeningSockets listening) {
+    OtherVersion coordinator;
+    store::Server server(std::move(listening), {}, coordinator);
+    return server.run(-1);
+  });
+  REQUIRE(service);
+  CoordinatorSearchOptions search;
+  search.places = {{"127.0.0.1", service->port}};
+  const auto found = find_coordinator({"job", "run", "node1", 1U, 1, false}, search);
+  ::kill(service->pid, SIGKILL);
+  ::waitpid(service->pid, nullptr, 0);
+  const auto* none = std::get_if<CoordinatorSearchError>(&found);
+  REQUIRE(none != nullptr);
+  CHECK(none->refused);
+  const auto own = store::message_mark("");
+  CHECK(none->error.what + " " == "the agent at 127.0.0.1:" + std::to_string(service->port) +
+                                      " uses hpcml 0.0.1, and this process uses " + own);
 }

@@ -16,10 +16,9 @@ namespace {
 void begin_with(Play& play, unsigned nodes) {
   for (unsigned node = 0; node < nodes; ++node) CHECK(play.come(node, node).refused.empty());
   play.pass(seconds(31));
-  CHECK(play.only_order(0).kind == AgentCommand::Kind::serve);
+  play.only<ServeCommand>(0);
   play.serving(0);
-  for (unsigned node = 0; node < nodes; ++node)
-    CHECK(play.only_order(node).kind == AgentCommand::Kind::start);
+  for (unsigned node = 0; node < nodes; ++node) play.only<StartCommand>(node);
 }
 
 } // namespace
@@ -32,16 +31,15 @@ TEST_CASE("coordinator restarts all ranks when nodes join") {
   play.come(1, 1);
   play.come(2, 2);
   play.pass(seconds(1));
-  const auto stop = play.only_order(0);
-  CHECK(stop.kind == AgentCommand::Kind::stop);
+  const auto stop = play.only<StopCommand>(0);
   CHECK(stop.restarts_all);
   CHECK(stop.reason == "node1, node2 joined");
   play.ended(0, 0, false);
-  const auto serve = play.only_order(0);
+  const auto serve = play.only<ServeCommand>(0);
   CHECK(serve.restarts == 0);
   CHECK(serve.world == std::vector<NodeMember>{{"node0", 2}, {"node1", 2}, {"node2", 2}});
   play.serving(1);
-  for (unsigned node = 0; node < 3; ++node) CHECK(play.only_order(node).kind == AgentCommand::Kind::start);
+  for (unsigned node = 0; node < 3; ++node) play.only<StartCommand>(node);
   play.pass(seconds(100));
   CHECK(play.take(0).empty()); // once
 }
@@ -63,8 +61,7 @@ TEST_CASE("coordinator does not restart a run that ends") {
   play.pass(seconds(100));
   CHECK(play.take(0).empty());
   play.ended(0, 0, true);
-  const auto end = play.only_order(2);
-  CHECK(end.kind == AgentCommand::Kind::end);
+  const auto end = play.only<EndCommand>(2);
   CHECK(end.code == 0);
 }
 
@@ -73,11 +70,10 @@ TEST_CASE("a run fails when nodes are lost while one joins") {
   begin_with(play, 2);
   play.come(2, 2);
   play.pass(seconds(1));
-  CHECK(play.only_order(0).restarts_all);
+  CHECK(play.only<StopCommand>(0).restarts_all);
   play.lose(1), play.lose(2); // too few are left
   play.ended(0, 0, false);
-  const auto end = play.only_order(0);
-  CHECK(end.kind == AgentCommand::Kind::end);
+  const auto end = play.only<EndCommand>(0);
   CHECK(end.code == 1);
 }
 

@@ -20,11 +20,10 @@ using Catch::Contains;
 namespace {
 
 /// The only node's ranks fail after they ran for `duration`; returns what its agent is ordered then.
-AgentCommand fail(Play& play, unsigned attempt, seconds duration = seconds(0)) {
+StopCommand fail(Play& play, unsigned attempt, seconds duration = seconds(0)) {
   play.pass(duration);
   play.failed(0, attempt, 0, 1);
-  const auto stop = play.only_order(0);
-  CHECK(stop.kind == AgentCommand::Kind::stop);
+  const auto stop = play.only<StopCommand>(0);
   play.ended(0, attempt, false);
   return stop;
 }
@@ -32,13 +31,10 @@ AgentCommand fail(Play& play, unsigned attempt, seconds duration = seconds(0)) {
 /// Seconds that pass until the next attempt begins, at most a minute.
 unsigned wait_for_restart(Play& play, unsigned attempt) {
   for (unsigned passed = 0; passed < 60; ++passed) {
-    const auto orders = play.take(0);
-    if (!orders.empty()) {
-      REQUIRE(orders.size() == 1);
-      CHECK(orders.front().kind == AgentCommand::Kind::serve);
-      CHECK(orders.front().attempt == attempt);
+    if (play.has_commands(0)) {
+      CHECK(play.only<ServeCommand>(0).attempt == attempt);
       play.serving(attempt);
-      CHECK(play.only_order(0).kind == AgentCommand::Kind::start);
+      play.only<StartCommand>(0);
       return passed;
     }
     play.pass(seconds(1));
@@ -68,17 +64,16 @@ TEST_CASE("ranks that fail again at once restart after increasing pauses") {
 }
 
 TEST_CASE("a restart report includes the pause") {
-  AgentCommand stop;
-  stop.kind = AgentCommand::Kind::stop;
+  StopCommand stop;
   stop.restarts = 3;
   stop.restarts_all = true;
   stop.pause = seconds(2);
   stop.failure = failures::RankFailure{};
   CHECK_THAT(render_stop(stop, 200, 2).back(),
              Contains("all ranks are restarted after a pause of 2 s (restart 3 of 200)"));
-  const auto unpacked = unpack_order(pack_order(stop));
+  const auto unpacked = store::unpack_message<AgentCommand>(store::pack_message(AgentCommand{stop}));
   REQUIRE(unpacked);
-  CHECK(unpacked->pause == seconds(2));
+  CHECK(std::get<StopCommand>(unpacked->what).pause == seconds(2));
   stop.failure.reset();
   stop.reason = "the agent of node1 disconnected";
   CHECK(render_stop(stop, 200, 2).back() == "all ranks are restarted after a pause of 2 s");
@@ -93,16 +88,16 @@ TEST_CASE("nodes that are lost repeatedly restart the others after pauses") {
   begin(play, 2);
   for (unsigned attempt = 0; attempt < 3; ++attempt) {
     play.lose(attempt + 1);
-    const auto stop = play.only_order(0);
+    const auto stop = play.only<StopCommand>(0);
     CHECK(stop.restarts_all);
     CHECK(stop.pause.count() == (attempt == 0 ? 0 : attempt));
     play.come(attempt + 2, 1);
     play.ended(0, attempt, false);
     play.pass(stop.pause);
-    CHECK(play.only_order(0).kind == AgentCommand::Kind::serve);
+    play.only<ServeCommand>(0);
     play.serving(attempt + 1);
-    CHECK(play.only_order(0).kind == AgentCommand::Kind::start);
-    CHECK(play.only_order(attempt + 2).kind == AgentCommand::Kind::start);
+    play.only<StartCommand>(0);
+    play.only<StartCommand>(attempt + 2);
   }
 }
 
@@ -110,17 +105,17 @@ TEST_CASE("a node that joins restarts the ranks without a pause") {
   Play play(rules(1, 3, 5));
   play.come(0, 0);
   play.pass(seconds(30));
-  CHECK(play.only_order(0).kind == AgentCommand::Kind::serve);
+  play.only<ServeCommand>(0);
   play.serving(0);
-  CHECK(play.only_order(0).kind == AgentCommand::Kind::start);
+  play.only<StartCommand>(0);
   for (unsigned node = 1; node < 3; ++node) {
     play.come(node, node);
     play.pass(seconds(1));
-    const auto stop = play.only_order(0);
+    const auto stop = play.only<StopCommand>(0);
     CHECK(stop.restarts_all);
     CHECK(stop.pause.count() == 0);
     for (unsigned old = 0; old < node; ++old) play.ended(old, node - 1, false);
-    CHECK(play.only_order(0).kind == AgentCommand::Kind::serve);
+    play.only<ServeCommand>(0);
     play.serving(node);
     for (unsigned all = 0; all <= node; ++all) play.take(all);
   }
@@ -139,8 +134,7 @@ TEST_CASE("a lost node during a restart pause ends the run") {
   }
   CHECK(play.take(0).empty()); // the second restart waits
   play.lose(1);
-  const auto end = play.only_order(0);
-  CHECK(end.kind == AgentCommand::Kind::end);
+  const auto end = play.only<EndCommand>(0);
   CHECK(end.code == k_nodes_missing);
   CHECK(end.reason == "the agent of node1 disconnected: it or its node stopped");
   CHECK_FALSE(end.failure); // it was reported, and another reason ends the run
@@ -153,8 +147,7 @@ TEST_CASE("a signal to an agent during a pause ends it") {
   CHECK(wait_for_restart(play, 1) == 0);
   fail(play, 1);
   play.leaves(0, SIGTERM);
-  const auto end = play.only_order(0);
-  CHECK(end.kind == AgentCommand::Kind::end);
+  const auto end = play.only<EndCommand>(0);
   CHECK(end.code == 128 + SIGTERM);
 }
 

@@ -6,8 +6,10 @@
 #include <catch2/catch.hpp>
 
 #include "holds.hpp"
+#include "run/agent/agent_protocol.hpp"
 #include "run/agent/stack_tools.hpp"
 
+using namespace hpcml;
 using namespace hpcml::agent;
 using hpcml::test::holds;
 
@@ -142,17 +144,18 @@ TEST_CASE("all threads of a rank are shown, equal ones together, wrappers and he
 
 TEST_CASE("places arrive on another node as they were sent, and bytes that are none are none") {
   const std::vector<MainThreadStack> places = {at(7, k_wait), at(8, {std::string("a\0b\xff", 4)}), at(9, {})};
-  const auto bytes = pack_places(places);
-  const auto back = unpack_places(bytes);
-  REQUIRE(back);
-  REQUIRE(back->size() == 3);
-  CHECK((*back)[0].host == "n1");
-  CHECK((*back)[0].frames == k_wait);
-  CHECK((*back)[1].frames == places[1].frames);
-  CHECK((*back)[2].rank == 9);
+  const auto bytes = store::pack_message(AgentEvent{0, StacksEvent{places}});
+  const auto event = store::unpack_message<AgentEvent>(bytes);
+  REQUIRE(event);
+  const auto& back = std::get<StacksEvent>(event->what).stacks;
+  REQUIRE(back.size() == 3);
+  CHECK(back[0].host == "n1");
+  CHECK(back[0].frames == k_wait);
+  CHECK(back[1].frames == places[1].frames);
+  CHECK(back[2].rank == 9);
   for (std::size_t length = 0; length < bytes.size(); ++length)
-    CHECK_FALSE(unpack_places(std::string_view(bytes).substr(0, length)));
-  CHECK_FALSE(unpack_places(bytes + "x"));
+    CHECK_FALSE(store::unpack_message<AgentEvent>(std::string_view(bytes).substr(0, length)));
+  CHECK_FALSE(store::unpack_message<AgentEvent>(bytes + "x"));
 }
 
 TEST_CASE("what py-spy prints is understood") {

@@ -22,19 +22,19 @@ TEST_CASE("ranks become quiet when nothing has come for the limit, and busy with
   StallWatch watch(seconds(10), now);
   /// What comes until a time, when it is asked each second.
   const auto look_until = [&](int time) {
-    std::vector<std::pair<long, AgentEvent::Kind>> found;
+    std::vector<std::pair<long, QuietEvent>> found;
     for (now += seconds(1); now <= begin + seconds(time); now += seconds(1))
       if (const auto news = watch.look(now))
         found.emplace_back(std::chrono::duration_cast<seconds>(now - begin).count(), *news);
     now -= seconds(1);
     return found;
   };
-  using News = std::vector<std::pair<long, AgentEvent::Kind>>;
-  CHECK(look_until(12) == News{{10, AgentEvent::Kind::quiet}});
+  using News = std::vector<std::pair<long, QuietEvent>>;
+  CHECK(look_until(12) == News{{10, QuietEvent{true}}});
   watch.sign_of_life(now + seconds(1));
-  CHECK(look_until(14) == News{{13, AgentEvent::Kind::busy}});
+  CHECK(look_until(14) == News{{13, QuietEvent{false}}});
   watch.sign_of_life(begin + seconds(5)); // what is older changes nothing
-  CHECK(look_until(23) == News{{23, AgentEvent::Kind::quiet}});
+  CHECK(look_until(23) == News{{23, QuietEvent{true}}});
 }
 
 TEST_CASE("a watch is due at a time that comes, whatever is heard meanwhile") {

@@ -147,8 +147,8 @@ TEST_CASE("a process number says nothing without its node") {
 TEST_CASE("an announcement and a welcome are read as they were written, and cut ones are none") {
   auto who = block(0);
   who.decision = store::MasterEndpoint{"nid1-hsn0", 29500, store::AgentStoreUse::always, "[fd00::1]:29501"};
-  const auto bytes = store::pack_announcement(who);
-  const auto read = store::unpack_announcement(bytes);
+  const auto bytes = store::pack_message(who);
+  const auto read = store::unpack_message<store::JoinRequest>(bytes);
   REQUIRE(read);
   CHECK(read->job == "12.0");
   CHECK(read->host == "nid1");
@@ -157,17 +157,17 @@ TEST_CASE("an announcement and a welcome are read as they were written, and cut 
   CHECK(read->tasks_per_node == std::vector<unsigned>{4, 4, 4, 4});
   REQUIRE(read->decision);
   CHECK(*read->decision == *who.decision);
-  const auto welcome =
-      store::pack_welcome({store::JoinError::job, "belongs to another job", {}, *who.decision});
-  REQUIRE(store::unpack_welcome(welcome));
-  CHECK(store::unpack_welcome(welcome)->refusal == store::JoinError::job);
-  CHECK(store::unpack_welcome(welcome)->refused == "belongs to another job");
+  const auto welcome = store::pack_message(
+      store::JoinReply{store::JoinError::job, "belongs to another job", {}, *who.decision});
+  REQUIRE(store::unpack_message<store::JoinReply>(welcome));
+  CHECK(store::unpack_message<store::JoinReply>(welcome)->refusal == store::JoinError::job);
+  CHECK(store::unpack_message<store::JoinReply>(welcome)->refused == "belongs to another job");
   for (std::size_t cut = 0; cut < bytes.size(); ++cut)
-    CHECK_FALSE(store::unpack_announcement(std::string_view(bytes).substr(0, cut)));
+    CHECK_FALSE(store::unpack_message<store::JoinRequest>(std::string_view(bytes).substr(0, cut)));
   for (std::size_t cut = 0; cut < welcome.size(); ++cut)
-    CHECK_FALSE(store::unpack_welcome(std::string_view(welcome).substr(0, cut)));
-  CHECK_FALSE(store::unpack_announcement(bytes + "x"));
-  CHECK_FALSE(store::unpack_welcome(bytes));
+    CHECK_FALSE(store::unpack_message<store::JoinReply>(std::string_view(welcome).substr(0, cut)));
+  CHECK_FALSE(store::unpack_message<store::JoinRequest>(bytes + "x"));
+  CHECK_FALSE(store::unpack_message<store::JoinReply>(bytes));
   who.rank = 16;
-  CHECK_FALSE(store::unpack_announcement(store::pack_announcement(who)));
+  CHECK_FALSE(store::unpack_message<store::JoinRequest>(store::pack_message(who)));
 }

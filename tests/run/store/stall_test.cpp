@@ -322,13 +322,14 @@ TEST_CASE("a report travels whole, and bytes that are none are refused") {
   StoreReport report{16, 15, 14, 1, 3, 99, ~0ULL, {3, true}, {"rank 3 has not arrived"}, {}};
   report.stalls.push_back(
       {"group 3", "a\nkey", seconds(31), {"0", "process 7 at ::1"}, {9, 10}, false, "text"});
-  const auto bytes = pack_report(report);
-  const auto again = unpack_report(bytes);
+  const auto bytes = pack_message(report);
+  const auto again = unpack_message<StoreReport>(bytes);
   REQUIRE(again);
-  CHECK(pack_report(*again) == bytes);
+  CHECK(pack_message(*again) == bytes);
   CHECK(again->stalls.at(0).missing == std::vector<unsigned>{9, 10});
   CHECK(again->worlds.alone == 3);
   CHECK(again->worlds.joined);
-  for (std::size_t cut = 0; cut < bytes.size(); ++cut) CHECK_FALSE(unpack_report(bytes.substr(0, cut)));
-  CHECK_FALSE(unpack_report("?"));
+  for (std::size_t cut = 0; cut < bytes.size(); ++cut)
+    CHECK_FALSE(unpack_message<StoreReport>(bytes.substr(0, cut)));
+  CHECK_FALSE(unpack_message<StoreReport>("?"));
 }
