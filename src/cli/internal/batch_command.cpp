@@ -72,6 +72,7 @@ util::Status read_launcher(const BatchOptions& options, batch::BatchRequest& req
 
 util::Result<batch::BatchRequest> read_request(const BatchOptions& options, const Context& context) {
   auto request = options.request;
+  request.hpcml = util::own_executable().string();
   request.command = context.program;
   if (request.command.empty())
     return util::Error{"hpcml internal batch has no script to run",
@@ -113,8 +114,7 @@ int run_batch(const CLI::App& command, const BatchOptions& options, const Contex
     print_error(job.error(), context.colour);
     return k_usage;
   }
-  batch::BatchProcess process(*std::move(request), *std::move(job), context.env,
-                              util::own_executable().string());
+  batch::BatchProcess process(*std::move(request), *std::move(job), context.env);
   const auto code = process.run();
   if (code) return *code;
   print_error(code.error(), context.colour);

@@ -18,6 +18,7 @@ enum class SaveSignalRoute {
 };
 
 struct BatchRequest {
+  std::string hpcml;                ///< path of this program, which checks spare nodes
   std::vector<std::string> command; ///< the shell, the script and its arguments
 
   std::chrono::seconds save_before{0}; ///< before the time limit; 0: the ranks are not asked to save

@@ -24,11 +24,11 @@ constexpr std::chrono::seconds k_check_limit(80);
 
 /// A check on each node. Slurm cannot end its step if a node does not answer: `timeout` does then, and what
 /// the other nodes have answered is kept.
-std::vector<std::string> check_words(const BatchRequest& request, const std::string& hpcml,
-                                     const std::vector<std::string>& nodes, const util::EnvSnapshot& env) {
+std::vector<std::string> check_words(const BatchRequest& request, const std::vector<std::string>& nodes,
+                                     const util::EnvSnapshot& env) {
   const auto step = on_each_node(
       {.nodes = nodes, .is_independent = true},
-      {hpcml, "internal", "healthy-nodes", "--gpus", std::to_string(request.gpus_per_node)}, env);
+      {request.hpcml, "internal", "healthy-nodes", "--gpus", std::to_string(request.gpus_per_node)}, env);
   std::vector<std::string> words = {"timeout", "--kill-after=10", "60"};
   words.insert(words.end(), step.begin(), step.end());
   return words;
@@ -101,8 +101,7 @@ bool has_lost_node(const slurm::Commands& commands, const std::string& nodes) {
   return false;
 }
 
-std::string choose_program_nodes(const BatchRequest& request, const std::string& hpcml,
-                                 const util::EnvSnapshot& env) {
+std::string choose_program_nodes(const BatchRequest& request, const util::EnvSnapshot& env) {
   const auto nodes = model::Hostlist::parse(env.get_or("SLURM_JOB_NODELIST", ""));
   if (!nodes) {
     util::log_error(fmt::format("cannot read the nodes of the job from SLURM_JOB_NODELIST: {}\n"
@@ -120,7 +119,8 @@ std::string choose_program_nodes(const BatchRequest& request, const std::string&
   }
   std::string answers;
   if (const auto checked = slurm::without_bad(nodes->names(), *known); !checked.empty())
-    answers = slurm::run_command(check_words(request, hpcml, checked, env), env, k_check_limit).output.out;
+    answers =
+        slurm::run_command(check_words(request, checked, env), env, k_check_limit).output.out;
   const auto choice = slurm::choose_nodes(nodes->names(), answers, *known, request.program_nodes);
   for (const auto& bad : choice.bad) launch::report_bad_node(bad, env);
   report_choice(choice, request.program_nodes);

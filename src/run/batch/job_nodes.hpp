@@ -30,9 +30,7 @@ bool concerns(const std::string& nodes, const slurm::ExcludeListUpdate& exclusio
 bool has_lost_node(const slurm::Commands& commands, const std::string& nodes);
 
 /// The healthy nodes of a job that run its program, as a hostlist, after a check on each node; empty if too
-/// few are healthy. Reports what it finds, and records bad nodes in HPCML_BAD_NODES. `hpcml`: path of this
-/// program.
-std::string choose_program_nodes(const BatchRequest& request, const std::string& hpcml,
-                                 const util::EnvSnapshot& env);
+/// few are healthy. Reports what it finds, and records bad nodes in HPCML_BAD_NODES.
+std::string choose_program_nodes(const BatchRequest& request, const util::EnvSnapshot& env);
 
 } // namespace hpcml::batch
