@@ -29,46 +29,21 @@ std::string first_line(const std::string& text) {
 RendezvousService::RendezvousService(RendezvousServiceOptions rules, MessageSink report)
     : x_rules(std::move(rules)), x_report(std::move(report)), x_registry(x_rules.warn_after) {}
 
-void RendezvousService::connected(ClientId client, const std::string& peer, Time) {
-  x_peers[client] = {peer};
-  x_watch.connected(client, peer);
-}
-
-void RendezvousService::stay_for_others(std::vector<std::string> own_addresses) {
-  x_own_addresses = std::move(own_addresses);
-}
-
-/// Notes a program of torch, which sends a message as soon as it has connected; a process that only checks
-/// the port does not.
-void RendezvousService::note_program(ClientId client, Time now) {
-  if (!x_own_addresses) return;
-  Peer& peer = x_peers[client];
-  if (!peer.elsewhere) {
-    if (util::is_loopback_address(peer.address) || util::contains(*x_own_addresses, peer.address)) return;
-    peer.elsewhere = true;
-    ++x_programs_elsewhere;
-  }
-  x_last_elsewhere = now;
-}
-
 void RendezvousService::report(const std::vector<std::string>& lines) const {
   for (const auto& line : lines) x_report(line);
 }
 
 void RendezvousService::welcome(ClientId client, AnswerSink& answers) const {
   // One that has proved nothing learns nothing of the run, not even why it is not for it.
-  if (const auto peer = x_peers.find(client); peer == x_peers.end() || !peer->second.identity)
-    return answers.message(client, pack_message(x_failure.empty() ? JoinReply{} : refuse_unproven()));
-  JoinReply words{JoinError::none, {}, x_failure, x_decision.value_or(MasterEndpoint{})};
-  if (words.decision.port == 0) words.decision.port = x_port;
-  answers.message(client, pack_message(words));
+  const auto* peer = x_peers.find(client);
+  const bool is_proven = peer != nullptr && peer->identity;
+  const auto reply = is_proven ? x_start.reply(x_port) : has_failed() ? refuse_unproven() : JoinReply{};
+  answers.message(client, pack_message(reply));
 }
 
 void RendezvousService::authenticated(ClientId client, const PeerIdentity& identity, Time) {
-  Peer& peer = x_peers[client];
-  peer.identity = identity;
-  if (!peer.launcher) ++x_launchers;
-  peer.launcher = true;
+  x_peers[client].identity = identity;
+  x_peers.note_launcher(client);
 }
 
 std::optional<JoinReply> RendezvousService::refusal(const JoinRequest& request) const {
@@ -119,19 +94,18 @@ void RendezvousService::note_unproven(ClientId client, JoinRequest request, Answ
   request.decision.reset();
   request.nodes.clear();
   request.tasks_per_node.clear();
-  Peer& peer = x_peers[client];
+  ServicePeer& peer = x_peers[client];
   report(x_registry.announce(request, peer.address, now));
   // Before rank 0 connects, the store may be left over from another run.
-  if (!std::exchange(peer.waits, true)) x_wait_for_decision.push_back(client);
+  if (!std::exchange(peer.waits, true)) x_start.await_decision(client);
   answer_when_known(answers);
 }
 
 void RendezvousService::answer_when_known(AnswerSink& answers) {
   notify_complete();
-  if (x_decision || !x_failure.empty())
-    for (const ClientId waiting : std::exchange(x_wait_for_decision, {})) welcome(waiting, answers);
+  for (const ClientId waiting : x_start.take_decided()) welcome(waiting, answers);
   if (all_known())
-    for (const ClientId waiting : std::exchange(x_wait_for_all, {})) answers.message(waiting, x_failure);
+    for (const ClientId waiting : x_start.take_waiting_for_all()) answers.message(waiting, x_start.failure());
 }
 
 void RendezvousService::announce(ClientId client, const TcpStoreMessage& message, AnswerSink& answers,
@@ -154,27 +128,26 @@ void RendezvousService::announce(ClientId client, const TcpStoreMessage& message
   const auto news = x_registry.announce(*request, x_peers[client].address, now);
   if (request->failed.empty())
     report(news);
-  else if (x_failure.empty()) // the rank itself reports it, and those that wait for it
-    x_failure = news.front();
-  if (request->decision && request->rank == 0 && !x_decision) x_decision = request->decision;
-  if (Peer& peer = x_peers[client]; request->rank == 0 && !peer.leads) {
-    peer.leads = true;
-    ++x_leaders;
+  else // the rank itself reports it, and those that wait for it
+    x_start.fail(news.front());
+  if (request->rank == 0) {
+    x_start.decide(request->decision);
+    x_peers.note_leader(client);
   }
-  x_wait_for_decision.push_back(client);
+  x_start.await_decision(client);
   answer_when_known(answers);
 }
 
 bool RendezvousService::on_message(ClientId client, const TcpStoreMessage& message, AnswerSink& answers,
                                    Time now) {
   if (message.op == StoreOpcode::ping) {
-    note_program(client, now);
+    x_peers.note_program(client, now);
     report(x_registry.program_came(client, x_peers[client].address, message.number, now));
     x_watch.on_message(client, message, now);
     return false;
   }
   if (message.keys.empty() || !message.keys.front().starts_with(k_own_keys)) {
-    note_program(client, now);
+    x_peers.note_program(client, now);
     x_watch.on_message(client, message, now);
     if (x_activity != nullptr && changes_store(message)) {
       x_activity->touch(now);
@@ -188,21 +161,18 @@ bool RendezvousService::on_message(ClientId client, const TcpStoreMessage& messa
 bool RendezvousService::receive_own(ClientId client, const TcpStoreMessage& message, AnswerSink& answers,
                                     Time now) {
   const auto key = message.keys.front();
-  Peer& peer = x_peers[client];
-  if (!peer.launcher) {
-    peer.launcher = true;
-    ++x_launchers;
-  }
+  x_peers.note_launcher(client);
   if (message.op == StoreOpcode::compare_set && key == k_announce_key) {
     announce(client, message, answers, now);
     return true;
   }
-  if (!peer.identity) return false;
-  if (message.op == StoreOpcode::get && key == k_all_here_key && peer.identity->role == PeerRole::rank) {
+  const auto& identity = x_peers[client].identity;
+  if (!identity) return false;
+  if (message.op == StoreOpcode::get && key == k_all_here_key && identity->role == PeerRole::rank) {
     if (all_known())
-      answers.message(client, x_failure);
+      answers.message(client, x_start.failure());
     else
-      x_wait_for_all.push_back(client);
+      x_start.await_all(client);
   } else if (message.op == StoreOpcode::get && key == k_missing_key) {
     answers.message(client, util::join(x_registry.missing(now, unknown()), "\n"));
   } else if (message.op == StoreOpcode::compare_set && key == k_show_key) {
@@ -216,20 +186,15 @@ bool RendezvousService::receive_own(ClientId client, const TcpStoreMessage& mess
 void RendezvousService::left(ClientId client, const std::string& peer, const std::string& why, Time now) {
   if (!why.empty())
     x_report(fmt::format("disconnected a client at {}: {}", peer.empty() ? "unknown address" : peer, why));
-  const auto found = x_peers.find(client);
-  if (found == x_peers.end()) return;
-  if (found->second.launcher) --x_launchers;
-  if (found->second.elsewhere) --x_programs_elsewhere;
+  if (x_peers.find(client) == nullptr) return;
   // It waits for all; a rank that comes later would begin without it.
-  if (found->second.leads && --x_leaders == 0 && !all_known()) {
-    x_failure = fmt::format("{} exited before all ranks connected", x_registry.name(0));
+  if (x_peers.remove(client) && !all_known()) {
+    x_start.fail(fmt::format("{} exited before all ranks connected", x_registry.name(0)));
     notify_complete();
   }
-  x_peers.erase(found);
   x_watch.left(client, x_registry, now);
   x_registry.client_left(client);
-  for (auto* list : {&x_wait_for_decision, &x_wait_for_all})
-    list->erase(std::remove(list->begin(), list->end(), client), list->end());
+  x_start.forget(client);
 }
 
 bool RendezvousService::tick(const StoreTable&, Time now) {

@@ -7,12 +7,13 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "run/store/rank_registry.hpp"
 #include "run/store/server.hpp"
+#include "run/store/service_peers.hpp"
 #include "run/store/shared_store_activity.hpp"
+#include "run/store/step_start.hpp"
 #include "run/store/store_watch.hpp"
 
 namespace hpcml::store {
@@ -43,14 +44,16 @@ public:
   }
   /// Whether the step cannot begin: a rank has said that its program will not start, or rank 0's launcher,
   /// which waits here for all, has gone.
-  bool has_failed() const { return !x_failure.empty(); }
+  bool has_failed() const { return x_start.has_failed(); }
   /// Called once every rank has announced itself, or one has failed, before the other ranks are notified.
   void set_complete(std::function<void()> complete) { x_complete = std::move(complete); }
 
   /// Where it is to stop it serves on while programs of other nodes are connected, of which one has said
   /// something within an hour: those that come neither from one of these addresses, this node's own, nor from
   /// the loopback.
-  void stay_for_others(std::vector<std::string> own_addresses);
+  void stay_for_others(std::vector<std::string> own_addresses) {
+    x_peers.count_elsewhere(std::move(own_addresses));
+  }
 
   /// Programs that change something at the store are noted there.
   void set_activity(SharedStoreActivity* activity) { x_activity = activity; }
@@ -59,36 +62,30 @@ public:
     x_watch.begins(table);
     x_most_clients = most_clients;
   }
-  void connected(ClientId client, const std::string& peer, Time now) override;
+  void connected(ClientId client, const std::string& peer, Time) override {
+    x_peers.connect(client, peer);
+    x_watch.connected(client, peer);
+  }
   bool on_message(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now) override;
   void authenticated(ClientId client, const PeerIdentity& identity, Time now) override;
   void left(ClientId client, const std::string& peer, const std::string& why, Time now) override;
   bool tick(const StoreTable& table, Time now) override;
   bool outlasts_stop(Time now) const override {
-    return x_programs_elsewhere > 0 && now - x_last_elsewhere < k_longest_silence;
+    return x_peers.has_programs_elsewhere(now, k_longest_silence);
   }
 
   const RankRegistry& registry() const { return x_registry; }
   /// Returns the number of clients that are not launchers.
-  std::size_t programs() const { return x_peers.size() - x_launchers; }
+  std::size_t programs() const { return x_peers.programs(); }
 
 private:
   std::size_t unknown() const { return programs() - std::min(programs(), x_registry.known_clients()); }
-  struct Peer {
-    std::string address;
-    bool launcher = false;                     ///< or another process of hpcml
-    bool leads = false;                        ///< it is rank 0's
-    bool waits = false;                        ///< for rank 0, without having proved anything
-    std::optional<PeerIdentity> identity = {}; ///< proved; none: nothing that it says is applied
-    bool elsewhere = false; ///< a program that is waited for: it has said something, and is not of this node
-  };
-  void note_program(ClientId client, Time now);
   void announce(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now);
   void note_unproven(ClientId client, JoinRequest request, AnswerSink& answers, Time now);
   bool receive_own(ClientId client, const TcpStoreMessage& message, AnswerSink& answers, Time now);
   void answer_when_known(AnswerSink& answers);
   void welcome(ClientId client, AnswerSink& answers) const;
-  bool all_known() const { return x_registry.complete() || !x_failure.empty(); }
+  bool all_known() const { return x_registry.complete() || has_failed(); }
   /// Called where that may have become so.
   void notify_complete();
   void report(const std::vector<std::string>& lines) const;
@@ -104,16 +101,9 @@ private:
   RankRegistry x_registry;
   StoreWatch x_watch;
   std::size_t x_most_clients = ~std::size_t{0};
-  std::optional<MasterEndpoint> x_decision;
-  std::string x_failure; ///< why the step cannot begin
-  std::unordered_map<ClientId, Peer> x_peers;
-  std::optional<std::vector<std::string>> x_own_addresses; ///< none: it does not wait for other nodes
-  std::size_t x_programs_elsewhere = 0;
-  Time x_last_elsewhere{}; ///< when one of these said something last
-  std::size_t x_launchers = 0;
-  std::size_t x_leaders = 0; ///< connections of rank 0's launcher
+  StepStart x_start;
+  ServicePeers x_peers;
   unsigned x_unproven_lines = 0;
-  std::vector<ClientId> x_wait_for_decision, x_wait_for_all;
 };
 
 } // namespace hpcml::store

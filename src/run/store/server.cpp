@@ -21,11 +21,8 @@ namespace {
 
 /// A client with this much unread output is not read from until it has read it.
 constexpr std::size_t k_most_pending = 1 << 20;
-/// Bytes of a message that are read from each client, whatever the others hold.
-constexpr std::size_t k_free = 1 << 10;
+constexpr auto k_free = BufferBudget::k_free;
 constexpr std::size_t k_most_at_once = std::size_t{1} << 30;
-/// Where memory is short, a client that makes no progress for this time loses its connection.
-constexpr auto k_stall = std::chrono::seconds(10);
 constexpr auto k_tick = std::chrono::milliseconds(500);
 
 /// "10.1.2.3", "fd00::1"; an IPv4 client of an IPv6 socket has its IPv4 name.
@@ -78,10 +75,8 @@ private:
 };
 
 Server::Server(ListeningSockets listening, const ServerLimits& limits, ServerObserver& observer)
-    : x_listening(std::move(listening)), x_limits(limits), x_proven_limits(limits.message),
-      x_observer(observer), x_table(limits.bytes), x_spare(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {
-  x_proven_limits.own_bytes = limits.proven_bytes;
-}
+    : x_listening(std::move(listening)), x_limits(limits), x_observer(observer), x_table(limits.bytes),
+      x_buffers(limits.buffered), x_spare(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
 
 Server::~Server() {
   for (const int fd : x_listening.sockets) ::close(fd);
@@ -138,31 +133,20 @@ void Server::accept_all(int socket) {
 }
 
 void Server::account(Connection& client) {
-  const auto memory = client.memory();
-  x_buffered += memory;
-  x_buffered -= client.accounted;
-  client.accounted = memory;
-  if (x_grower == static_cast<ClientId>(client.fd()) && memory <= k_free) x_grower.reset();
+  const auto before = std::exchange(client.accounted, client.memory());
+  x_buffers.account(static_cast<ClientId>(client.fd()), before, client.accounted);
 }
 
-bool Server::may_grow(Connection& client) {
-  if (x_buffered < x_limits.buffered || client.memory() <= k_free || client.proven) return true;
-  if (!x_grower) x_grower = static_cast<ClientId>(client.fd());
-  return x_grower == static_cast<ClientId>(client.fd());
-}
-
-std::size_t Server::most_pending() const { return x_buffered < x_limits.buffered ? k_most_pending : k_free; }
+std::size_t Server::most_pending() const { return x_buffers.is_short() ? k_free : k_most_pending; }
 
 void Server::pause(Connection& client) {
   client.paused = true;
-  x_paused.push_back(static_cast<ClientId>(client.fd()));
+  x_buffers.add_paused(static_cast<ClientId>(client.fd()));
   rewatch(client);
 }
 
-/// Reads again from paused clients once there is memory, or no other client makes progress.
 void Server::resume_paused() {
-  if (x_paused.empty() || (x_grower && x_buffered >= x_limits.buffered)) return;
-  for (const ClientId id : std::exchange(x_paused, {}))
+  for (const ClientId id : x_buffers.take_resumed())
     if (Connection* client = find(id); client != nullptr && client->paused) {
       client->paused = false;
       rewatch(*client);
@@ -172,21 +156,18 @@ void Server::resume_paused() {
 /// Half a message, or an answer that is never taken, is kept only as long as there is memory. A paused client
 /// cannot make progress, and one whose buffers are empty owes none.
 void Server::end_stalled() {
-  if (x_buffered < x_limits.buffered) return x_over_since.reset();
-  if (!x_over_since) x_over_since = x_now;
-  if (x_now - *x_over_since < k_stall) return;
-  x_over_since = x_now;
+  if (!x_buffers.is_stalled(x_now)) return;
   for (ClientId id = 0; id < x_clients.size(); ++id)
-    if (Connection* client = find(id);
-        client != nullptr && !client->proven && !client->paused && client->memory() > k_free &&
-        (client->pending() != 0 || !client->received().empty()) && x_now - client->moved >= k_stall)
+    if (Connection* client = find(id); client != nullptr && !client->proven && !client->paused &&
+                                       client->memory() > k_free &&
+                                       (client->pending() != 0 || !client->received().empty()) &&
+                                       x_now - client->moved >= BufferBudget::k_stall)
       end(*client, "its message was incomplete or its answer unread while memory was short");
 }
 
 void Server::end(Connection& client, const std::string& why) {
   const auto id = static_cast<ClientId>(client.fd());
-  x_buffered -= client.accounted;
-  if (x_grower == id) x_grower.reset();
+  x_buffers.account(id, client.accounted, 0);
   x_table.forget_waits(id);
   x_observer.left(id, client.peer(), why, x_now);
   --x_client_count;
@@ -197,8 +178,8 @@ bool Server::apply(Connection& client) {
   const auto id = static_cast<ClientId>(client.fd());
   Outbox outbox(*this);
   while (client.has_expected() && client.pending() < most_pending()) {
-    const MessageReadResult found = read_message(
-        client.received(), client.dialect, client.proven ? x_proven_limits : x_limits.message, x_message);
+    const MessageReadResult found =
+        read_message(client.received(), client.dialect, x_limits.limits_of(client.proven), x_message);
     if (!found.fault.empty()) {
       end(client, found.fault);
       return false;
@@ -226,9 +207,10 @@ bool Server::apply(Connection& client) {
 }
 
 void Server::read(Connection& client) {
-  if (!may_grow(client)) return pause(client);
-  const bool short_of_memory = x_buffered >= x_limits.buffered;
-  const bool grows = x_grower == static_cast<ClientId>(client.fd()) || client.proven;
+  const auto id = static_cast<ClientId>(client.fd());
+  if (!client.proven && !x_buffers.may_grow(id, client.memory())) return pause(client);
+  const bool short_of_memory = x_buffers.is_short();
+  const bool grows = x_buffers.is_grower(id) || client.proven;
   const Connection::Io io = client.receive(short_of_memory && !grows ? 4 * k_free : k_most_at_once);
   if (io == Connection::Io::closed) return end(client, {});
   if (io != Connection::Io::done) return;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/util/result.hpp"
+#include "run/store/buffer_budget.hpp"
 #include "run/store/connection.hpp"
 #include "run/store/listen.hpp"
 #include "run/store/protocol.hpp"
@@ -62,6 +63,12 @@ struct ServerLimits {
   std::uint64_t buffered = std::uint64_t{24} << 20;
   std::size_t clients = 200'000;
   bool clients_read = false; ///< always: one that acknowledges nothing for half a minute has gone
+
+  MessageLimits limits_of(bool is_proven) const {
+    auto limits = message;
+    if (is_proven) limits.own_bytes = proven_bytes;
+    return limits;
+  }
 };
 
 /// The store's server. Made by `make_server`.
@@ -87,7 +94,6 @@ private:
   /// Applies the received messages; false if the connection ends.
   bool apply(Connection& client);
   void end(Connection& client, const std::string& why);
-  bool may_grow(Connection& client);
   std::size_t most_pending() const;
   void account(Connection& client);
   void pause(Connection& client);
@@ -100,17 +106,13 @@ private:
 
   ListeningSockets x_listening;
   ServerLimits x_limits;
-  MessageLimits x_proven_limits; ///< of clients that have proved themselves
   ServerObserver& x_observer;
   StoreTable x_table;
   TcpStoreMessage x_message;                          ///< kept: its lists need no new memory for each
   std::vector<std::unique_ptr<Connection>> x_clients; ///< by descriptor
   std::vector<ClientId> x_to_flush;
   std::size_t x_client_count = 0;
-  std::uint64_t x_buffered = 0;          ///< by all clients
-  std::optional<ClientId> x_grower = {}; ///< the one that may go beyond the limit
-  std::vector<ClientId> x_paused;
-  std::optional<Time> x_over_since = {};
+  BufferBudget x_buffers;
   Time x_now;
   int x_epoll = -1;
   int x_spare = -1; ///< closed to turn a client away where descriptors have run out
