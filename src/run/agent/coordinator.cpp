@@ -75,7 +75,7 @@ void Coordinator::on_event(AgentId id, const AgentEvent& event, Time now) {
   if (std::holds_alternative<Heartbeat>(event.what)) return send(id, Heartbeat{});
   if (has_ended()) return;
   if (const auto* leaving = std::get_if<LeavingEvent>(&event.what)) {
-    x_shutting_down = true;
+    if (!x_signalled_at) x_signalled_at = now;
     const auto reason =
         fmt::format("the agent of {} received {}", agent->host, util::signal_name(leaving->signal));
     return remove_agent(id, {.reason = reason, .code = 128 + leaving->signal}, now);
@@ -227,7 +227,7 @@ void Coordinator::on_disconnect(AgentId id, Time now) {
   const auto* found = x_nodes.find(id);
   if (found == nullptr) return;
   const auto agent = *found;
-  const bool expected = agent.leads || !agent.takes_part || agent.ended || x_shutting_down;
+  const bool expected = agent.leads || !agent.takes_part || agent.ended || may_be_killed(now);
   if (!expected && x_state != State::gathering && x_state != State::ending) x_nodes.note_lost(agent.host);
   if (x_state == State::ending) {
     x_nodes.forget(id);
@@ -305,7 +305,7 @@ void Coordinator::remove_silent(AgentId id, Time now) {
   const auto& agent = x_nodes.at(id);
   const auto reason = fmt::format("{} the agent of {} for {}: treated as lost", failures::k_no_heartbeat,
                                   x_nodes.name_of(id), whole_seconds(now - agent.last_received));
-  if (x_state != State::gathering && agent.takes_part && !agent.ended && !x_shutting_down)
+  if (x_state != State::gathering && agent.takes_part && !agent.ended && !x_signalled_at)
     x_nodes.note_lost(agent.host);
   if (!agent.leads)
     return remove_agent(id, {.reason = reason, .may_return = x_rules.nodes_return, .is_lost = true}, now);

@@ -93,6 +93,13 @@ private:
     command.is_reporter = command.is_reporter || x_nodes.at(agent).leads;
     send(agent, std::move(command));
   }
+  /// Whether Slurm may have killed agents because the job or the step ends. It sends KILL at least 5 s after
+  /// TERM (KillWait; slurm.conf(5)). An agent that is gone sooner without a word died before: srun ends the
+  /// others of a step because of it (--kill-on-bad-exit), and their messages may come first.
+  bool may_be_killed(Time now) const {
+    constexpr std::chrono::seconds k_margin{2};
+    return x_signalled_at && now - *x_signalled_at >= k_margin;
+  }
   bool has_ended() const { return x_state == State::ending || x_state == State::over; }
   void enter(State state, Time now) {
     x_state = state;
@@ -128,8 +135,8 @@ private:
   JoinWait x_join;
   RestartBudget x_restarts;
   StopCause x_cause;
-  bool x_shutting_down = false;    ///< some agent was asked to end: others may be killed
-  std::optional<Time> x_last_call; ///< of any function with a time
+  std::optional<Time> x_signalled_at; ///< when the first agent was asked to end
+  std::optional<Time> x_last_call;    ///< of any function with a time
   std::vector<std::pair<AgentId, AgentCommand>> x_commands;
   std::vector<std::string> x_messages;
 };

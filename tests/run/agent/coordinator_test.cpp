@@ -266,6 +266,7 @@ TEST_CASE("the leader hears whose agents died, and of none that went after someb
   Play asking_play(rules(3, 3));
   begin(asking_play, 3);
   asking_play.leaves(1, SIGTERM);
+  asking_play.pass(std::chrono::seconds(5)); // Slurm kills those that still run
   asking_play.lose(2);
   asking_play.ended(0, 0, false);
   CHECK(asking_play.last<EndCommand>(0).lost.empty());
@@ -275,6 +276,18 @@ TEST_CASE("the leader hears whose agents died, and of none that went after someb
   done.lose(1);
   done.ended(0, 0, true);
   CHECK(done.last<EndCommand>(0).lost.empty());
+}
+
+TEST_CASE("a lost agent is named although srun ends the others") {
+  Play play(rules(3, 3));
+  begin(play, 3);
+  play.leaves(0, SIGTERM); // of srun, because the agent of node2 was killed
+  play.lose(2);
+  for (unsigned node = 0; node < 2; ++node) play.ended(node, 0, false);
+  play.lose(1);
+  const auto end = play.last<EndCommand>(0);
+  CHECK(end.lost == std::vector<std::string>{"node2"});
+  CHECK(end.code == 128 + SIGTERM);
 }
 
 TEST_CASE("where the agents of all other nodes die, no node of them is to blame") {
