@@ -107,11 +107,13 @@ void log_info(const std::string& text) { log_message(LogLevel::info, text); }
 void log_debug(const std::string& text) { log_message(LogLevel::debug, text); }
 void log_trace(const std::string& text) { log_message(LogLevel::trace, text); }
 
-void write_stderr_line(std::string_view line) {
+void write_stderr_line(std::string_view line) { write_line(line, ::write); }
+
+void write_line(std::string_view line, const std::function<ssize_t(int, const void*, std::size_t)>& write) {
   const std::string text = visible(std::string(line)) + "\n";
   std::size_t done = 0;
   while (done < text.size()) {
-    const ssize_t count = ::write(STDERR_FILENO, text.data() + done, text.size() - done);
+    const ssize_t count = write(STDERR_FILENO, text.data() + done, text.size() - done);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return;
     done += static_cast<std::size_t>(count);

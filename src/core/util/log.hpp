@@ -3,9 +3,11 @@
 // details that -v adds. A command's own results, errors and findings are printed by cli/print.cpp instead.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 
 #include "core/util/result.hpp"
 
@@ -48,5 +50,7 @@ void log_trace(const std::string& text);
 /// Writes a line to standard error at every level. It is one write, so that lines of several ranks do not
 /// mix. Control characters are escaped.
 void write_stderr_line(std::string_view line);
+/// The same by another `write` than the system call.
+void write_line(std::string_view line, const std::function<ssize_t(int, const void*, std::size_t)>& write);
 
 } // namespace hpcml::util

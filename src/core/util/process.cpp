@@ -109,11 +109,15 @@ std::vector<char*> exec_pointers(std::vector<std::string>& words) {
 }
 
 std::optional<std::string> find_program(const std::string& name, const EnvSnapshot& env) {
-  if (name.find('/') != std::string::npos)
-    return ::access(name.c_str(), X_OK) == 0 ? std::optional(name) : std::nullopt;
+  return find_program(name, env, [](const std::string& path) { return ::access(path.c_str(), X_OK) == 0; });
+}
+
+std::optional<std::string> find_program(const std::string& name, const EnvSnapshot& env,
+                                        const std::function<bool(const std::string&)>& is_executable) {
+  if (name.find('/') != std::string::npos) return is_executable(name) ? std::optional(name) : std::nullopt;
   for (const auto& directory : split(env.get_or("PATH", "/usr/local/bin:/usr/bin:/bin"), ':')) {
     const std::string candidate = (directory.empty() ? "." : directory) + "/" + name;
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+    if (is_executable(candidate)) return candidate;
   }
   return std::nullopt;
 }

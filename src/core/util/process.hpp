@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,9 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
 /// The first executable file called `name` in the PATH of `env`; `name` itself if it holds a slash and can be
 /// executed.
 std::optional<std::string> find_program(const std::string& name, const EnvSnapshot& env);
+/// The same by `is_executable`, for other systems than this one.
+std::optional<std::string> find_program(const std::string& name, const EnvSnapshot& env,
+                                        const std::function<bool(const std::string&)>& is_executable);
 
 /// From now on this process is killed when `parent`, which has started it, ends, however it does. False where
 /// that has ended already.

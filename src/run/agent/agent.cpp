@@ -65,7 +65,7 @@ int run_agent(const AgentRequest& request, const launch::RuntimeContext& context
     return launch::report_failure(*failure, context.env);
   const auto mask = block_signals();
   const auto outcome = run(request, context, std::get<launch::ResolvedLaunch>(std::move(planned)), mask);
-  if (outcome.signal != 0) launch::end_step_by_signal(outcome.signal, context.env);
+  if (outcome.signal != 0) launch::end_step_by_signal(*context.system, outcome.signal, context.env);
   return outcome.code;
 }
 

@@ -19,10 +19,11 @@ util::Result<std::vector<CacheDir>> open_caches(const std::vector<model::Planned
                                                 const std::vector<std::string>& paths);
 
 /// Binds this process and its memory, where that is launch's part.
-util::Status bind_rank(const RankSetup& setup);
+util::Status bind_rank(System& system, const RankSetup& setup);
 
 /// Replaces this process by `command`; returns only with the reason why it could not.
-LauncherFailure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env);
+LauncherFailure exec_command(System& system, const std::vector<std::string>& command,
+                             const util::EnvSnapshot& env);
 
 /// Binds, checks, joins the rendezvous, reports and execs the program of a rank. `activity` is touched after
 /// the rendezvous. Returns only on failure, with the exit code.

@@ -2,16 +2,15 @@
 // The limit of open files, raised while ranks run.
 #pragma once
 
-#include <sys/resource.h>
-
 #include "core/util/result.hpp"
+#include "run/launch/system.hpp"
 
 namespace hpcml::launch {
 
 /// Restores the limit at its end: ranks that are started later find it unchanged.
 class FileLimit {
 public:
-  FileLimit() { ::getrlimit(RLIMIT_NOFILE, &x_before); }
+  explicit FileLimit(System& system) : x_system(system) { x_system.getrlimit(RLIMIT_NOFILE, x_before); }
   ~FileLimit();
   FileLimit(const FileLimit&) = delete;
   FileLimit& operator=(const FileLimit&) = delete;
@@ -22,6 +21,7 @@ public:
   util::Status raise(rlim_t count, unsigned ranks);
 
 private:
+  System& x_system;
   rlimit x_before{};
   bool x_raised = false;
 };

@@ -6,13 +6,14 @@
 #include <string>
 
 #include "core/util/result.hpp"
+#include "run/launch/system.hpp"
 
 namespace hpcml::launch {
 
 /// The way from our terminal to rank 0.
 class InputRelay {
 public:
-  InputRelay() = default;
+  explicit InputRelay(System& system) : x_system(system) {}
   ~InputRelay();
   InputRelay(const InputRelay&) = delete;
   InputRelay& operator=(const InputRelay&) = delete;
@@ -31,6 +32,7 @@ public:
 
 private:
   void close_out();
+  System& x_system;
   int x_in = -1, x_out = -1; ///< ends of the pipe
   std::string x_text;        ///< read and not taken yet
 };

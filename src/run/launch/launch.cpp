@@ -35,10 +35,10 @@ std::optional<unsigned> rank_of_task(const LaunchRequest& request, const Runtime
 void warn_of_idle_nodes(const NodeSetup& node, const RuntimeContext& context) {
   const auto nodes = util::parse_unsigned(context.env.get_or("SLURM_JOB_NUM_NODES", "1"));
   if (nodes.value_or(1) > 1 && !node.world.in_job)
-    util::log_warning(
-        fmt::format("only {} of the job's {} nodes is used: this process is not a task of srun\n"
-                    "hint: use srun hpcml launch … to use all nodes",
-                    context.host, *nodes));
+    log_message(*context.system, util::LogLevel::warning,
+                fmt::format("only {} of the job's {} nodes is used: this process is not a task of srun\n"
+                            "hint: use srun hpcml launch … to use all nodes",
+                            context.host, *nodes));
 }
 
 /// Reads the node, and decides. `first` is the world if it is already known.
@@ -64,8 +64,11 @@ int give_up(const LaunchRequest& request, const RuntimeContext& context, const L
   std::optional<RankLocation> place;
   if (const auto task = rank_of_task(request, context); !world && task) place = {*task, 0, context.host};
   if (world && why.one_rank) place = location_of(world->layout, context.host);
-  return report_failure({k_cannot_set_up, why.phase, why.error, place, context.host}, context.env);
+  return report_failure({k_cannot_set_up, why.phase, why.error, place, context.host}, context.env,
+                        *context.system);
 }
+
+} // namespace
 
 int perform(const LaunchRequest& request, const RuntimeContext& context, const ResolvedLaunch& resolved) {
   const auto& node = resolved.node;
@@ -79,8 +82,9 @@ int perform(const LaunchRequest& request, const RuntimeContext& context, const R
   const int save_signal = find_save_signal(context.env);
   const auto& layout = node->world.layout;
   if (!starts)
-    return save_signal == 0 ? become()
-                            : run_handing_on(save_signal, location_of(layout, context.host), become);
+    return save_signal == 0
+               ? become()
+               : run_handing_on(*context.system, save_signal, location_of(layout, context.host), become);
   LaunchOutcome outcome;
   {
     store::SharedStoreActivity connected;
@@ -97,11 +101,9 @@ int perform(const LaunchRequest& request, const RuntimeContext& context, const R
     }
   }
   for (auto& cache : *caches) release_cache(cache);
-  if (outcome.signal != 0) end_step_by_signal(outcome.signal, context.env);
+  if (outcome.signal != 0) end_step_by_signal(*context.system, outcome.signal, context.env);
   return outcome.code;
 }
-
-} // namespace
 
 std::variant<ResolvedLaunch, LauncherFailure> resolve_ranks(const LaunchRequest& request,
                                                             const RuntimeContext& context) {

@@ -21,6 +21,9 @@ namespace hpcml::launch {
 /// launch's own failures.
 int run_launch(const LaunchRequest& request, const RuntimeContext& context);
 
+/// Does what was resolved, by `context.system`.
+int perform(const LaunchRequest& request, const RuntimeContext& context, const ResolvedLaunch& resolved);
+
 /// What run_launch would set and start, as text: for the task that it is, or for every rank that it would
 /// start here.
 util::Result<std::string> describe_launch(const LaunchRequest& request, const RuntimeContext& context);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/util/result.hpp"
+#include "run/launch/system.hpp"
 #include "run/resolve/launch_request.hpp"
 
 namespace hpcml::launch {
@@ -32,9 +33,10 @@ struct RuntimeContext : ProcessContext {
   std::string program; ///< path of the running hpcml
   bool stdout_is_terminal = false;
   bool stderr_is_terminal = false;
-  ChoosePreflight choose_preflight; ///< set where ranks may have --preflight
-  AskSlurm ask_slurm;               ///< may be unset
-  FindFabric find_fabric;           ///< may be unset
+  ChoosePreflight choose_preflight;   ///< set where ranks may have --preflight
+  AskSlurm ask_slurm;                 ///< may be unset
+  FindFabric find_fabric;             ///< may be unset
+  System* system = &System::native(); ///< that performs the launch
 };
 
 } // namespace hpcml::launch

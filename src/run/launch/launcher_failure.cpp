@@ -53,9 +53,10 @@ std::string describe(const LauncherFailure& failure) {
   return place.empty() ? text : fmt::format("{}: {}", place, text);
 }
 
-int report_failure(const LauncherFailure& failure, const util::EnvSnapshot& env) {
-  util::log_error(describe(failure));
-  if (const auto written = record_failure(failure, env); !written) util::log_error(written.error());
+int report_failure(const LauncherFailure& failure, const util::EnvSnapshot& env, System& system) {
+  log_message(system, util::LogLevel::error, describe(failure));
+  if (const auto written = record_failure(failure, env); !written)
+    log_message(system, util::LogLevel::error, util::error_text(written.error()));
   return failure.exit_code;
 }
 

@@ -10,6 +10,7 @@
 #include "core/util/result.hpp"
 #include "hpcml/exit_code.hpp"
 #include "hpcml/rank_label.hpp"
+#include "run/launch/system.hpp"
 
 namespace hpcml::launch {
 
@@ -33,7 +34,8 @@ std::string describe(const LauncherFailure& failure);
 util::Status record_failure(const LauncherFailure& failure, const util::EnvSnapshot& env);
 
 /// Logs the failure, writes its record, and returns its exit code.
-int report_failure(const LauncherFailure& failure, const util::EnvSnapshot& env);
+int report_failure(const LauncherFailure& failure, const util::EnvSnapshot& env,
+                   System& system = System::native());
 
 /// Logs a message from a process that must not wait for its reader: the line is lost if standard
 /// error cannot take it at once.

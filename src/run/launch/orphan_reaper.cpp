@@ -71,9 +71,9 @@ int watch(int line, const volatile pid_t* groups, std::size_t count, const std::
 
 } // namespace
 
-OrphanReaper::OrphanReaper(std::size_t count) : x_count(count) {
+OrphanReaper::OrphanReaper(System& system, std::size_t count) : x_system(system), x_count(count) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  x_mark = std::to_string(::getpid()) + "." +
+  x_mark = std::to_string(x_system.getpid()) + "." +
            std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
@@ -88,20 +88,19 @@ util::Status OrphanReaper::start() {
   if (shared == MAP_FAILED) return failed();
   x_groups = static_cast<volatile pid_t*>(shared);
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return failed();
+  if (x_system.pipe(ends) != 0) return failed();
   x_line = ends[1];
   const std::string entry = std::string(k_launch_variable) + "=" + x_mark;
   util::ChildOptions options;
   options.group = util::ChildOptions::Group::session;
   options.ignored_signals = util::signals_except({});
   options.directory = "/";
-  auto child = util::ChildProcess::fork(options, [&] {
+  x_pid = x_system.fork(options, [&] {
     ::close(ends[1]);
     return watch(ends[0], x_groups, x_count, entry, x_directory);
   });
-  ::close(ends[0]);
-  if (!child) return failed();
-  x_child = *std::move(child);
+  x_system.close(ends[0]);
+  if (x_pid < 0) return failed();
   return util::Success{};
 }
 
@@ -112,11 +111,13 @@ void OrphanReaper::set_group(std::size_t index, pid_t group) {
 OrphanReaper::~OrphanReaper() {
   if (x_line >= 0) {
     const char word = 'e';
-    while (::write(x_line, &word, 1) < 0 && errno == EINTR) {
+    while (x_system.write(x_line, &word, 1) < 0 && errno == EINTR) {
     }
-    ::close(x_line);
+    x_system.close(x_line);
   }
-  x_child.wait();
+  if (x_pid > 0)
+    while (x_system.waitpid(x_pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
   if (x_groups != nullptr) ::munmap(const_cast<pid_t*>(x_groups), x_count * sizeof(pid_t));
 }
 

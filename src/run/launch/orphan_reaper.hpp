@@ -6,8 +6,8 @@
 #include <string>
 #include <sys/types.h>
 
-#include "core/util/child.hpp"
 #include "core/util/result.hpp"
+#include "run/launch/system.hpp"
 
 namespace hpcml::launch {
 
@@ -16,7 +16,7 @@ namespace hpcml::launch {
 class OrphanReaper {
 public:
   /// `count`: ranks that will be named to it.
-  explicit OrphanReaper(std::size_t count);
+  OrphanReaper(System& system, std::size_t count);
   ~OrphanReaper();
   OrphanReaper(const OrphanReaper&) = delete;
   OrphanReaper& operator=(const OrphanReaper&) = delete;
@@ -29,13 +29,14 @@ public:
   void set_group(std::size_t index, pid_t group);
   /// The value of `k_launch_variable` for the ranks.
   const std::string& mark() const { return x_mark; }
-  pid_t pid() const { return x_child.pid(); }
+  pid_t pid() const { return x_pid; }
 
 private:
+  System& x_system;
   std::size_t x_count;
   volatile pid_t* x_groups = nullptr; ///< shared with the process
   int x_line = -1;                    ///< it reads the other end
-  util::ChildProcess x_child;
+  pid_t x_pid = -1;
   std::string x_mark, x_directory;
 };
 

@@ -33,25 +33,28 @@ std::optional<unsigned long long> limit_of(std::string_view text) {
   return limit && *limit < k_no_limit ? limit : std::nullopt;
 }
 
-std::string read_text(const std::string& path) { return util::read_file(path).value_or(""); }
+std::string read_text(System& system, const std::string& path) { return system.read_file(path).value_or(""); }
 
 std::string directory_of(const std::string& root, const util::CgroupPath& place, const std::string& path) {
   return root + place.top + (path == "/" ? "" : path) + "/";
 }
 
 /// Whether the kernel counts there what it kills: not in v2's outermost group, and not before Linux 4.13.
-bool counts_kills(const std::string& directory, bool unified) {
-  return read_text(directory + (unified ? "memory.events" : "memory.oom_control")).find("oom_kill ") !=
-         std::string::npos;
+bool counts_kills(System& system, const std::string& directory, bool unified) {
+  return read_text(system, directory + (unified ? "memory.events" : "memory.oom_control"))
+             .find("oom_kill ") != std::string::npos;
 }
 
-MemoryCgroup read_level(const std::string& root, const util::CgroupPath& place, const std::string& path) {
+MemoryCgroup read_level(System& system, const std::string& root, const util::CgroupPath& place,
+                        const std::string& path) {
   const auto directory = directory_of(root, place, path);
   if (place.unified)
-    return parse_memory_v2(path, read_text(directory + "memory.events"), read_text(directory + "memory.max"));
-  return parse_memory_v1(
-      path, read_text(directory + "memory.oom_control"), read_text(directory + "memory.limit_in_bytes"),
-      read_text(directory + "memory.failcnt"), read_text(directory + "memory.max_usage_in_bytes"));
+    return parse_memory_v2(path, read_text(system, directory + "memory.events"),
+                           read_text(system, directory + "memory.max"));
+  return parse_memory_v1(path, read_text(system, directory + "memory.oom_control"),
+                         read_text(system, directory + "memory.limit_in_bytes"),
+                         read_text(system, directory + "memory.failcnt"),
+                         read_text(system, directory + "memory.max_usage_in_bytes"));
 }
 
 /// "16 GiB", "1.5 GiB", "900 MiB".
@@ -98,19 +101,19 @@ MemoryCgroup parse_memory_v2(std::string path, std::string_view events, std::str
   return {std::move(path), limit_of(max), count_of(events, "oom_kill"), count_of(events, "oom")};
 }
 
-std::vector<MemoryCgroup> read_memory_levels(const std::string& root) {
+std::vector<MemoryCgroup> read_memory_levels(const std::string& root, System& system) {
   std::vector<MemoryCgroup> levels;
   const auto base = root == "/" ? std::string() : root;
-  const auto place = util::parse_memory_place(read_text(base + "/proc/self/cgroup"),
-                                              read_text(base + "/proc/self/mountinfo"));
+  const auto place = util::parse_memory_place(read_text(system, base + "/proc/self/cgroup"),
+                                              read_text(system, base + "/proc/self/mountinfo"));
   if (place)
     for (auto path = place->path;; path = util::directory_name(path)) {
-      levels.push_back(read_level(base, *place, path));
+      levels.push_back(read_level(system, base, *place, path));
       if (path == "/" || path.empty() || path == ".") break;
     }
-  if (place && counts_kills(directory_of(base, *place, place->path), place->unified)) return levels;
+  if (place && counts_kills(system, directory_of(base, *place, place->path), place->unified)) return levels;
   MemoryCgroup machine; // includes other jobs, so that it is used only if nothing else is known
-  machine.kills = count_of(read_text(base + "/proc/vmstat"), "oom_kill");
+  machine.kills = count_of(read_text(system, base + "/proc/vmstat"), "oom_kill");
   levels.push_back(machine);
   return levels;
 }

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "run/launch/system.hpp"
+
 namespace hpcml::launch {
 
 /// A group of processes that has its memory counted.
@@ -29,7 +31,8 @@ MemoryCgroup parse_memory_v2(std::string path, std::string_view events, std::str
 
 /// This process's own group, in which its ranks are, then those around it; the machine's counter where the
 /// group has none. `root` is what stands for "/".
-std::vector<MemoryCgroup> read_memory_levels(const std::string& root = "/");
+std::vector<MemoryCgroup> read_memory_levels(const std::string& root = "/",
+                                             System& system = System::native());
 
 /// Compares two readings, the first from before the start of the ranks. Returns "the kernel killed 1 process:
 /// the job's limit of 16 GiB was reached (/slurm/uid_1/job_7)", or nothing if it killed none.

@@ -13,6 +13,7 @@
 #include "run/launch/last_lines.hpp"
 #include "run/launch/output_files.hpp"
 #include "run/launch/output_lines.hpp"
+#include "run/launch/output_pipes.hpp"
 #include "run/launch/output_queue.hpp"
 #include "run/launch/output_routes.hpp"
 
@@ -24,8 +25,7 @@ public:
   using Clock = std::chrono::steady_clock;
 
   /// `routes`: of each source its way. `print_line`: what is lost.
-  OutputMultiplexer(int target, std::vector<OutputRoute> routes, MessageSink print_line = {});
-  ~OutputMultiplexer();
+  OutputMultiplexer(System& system, int target, std::vector<OutputRoute> routes, MessageSink print_line = {});
   OutputMultiplexer(const OutputMultiplexer&) = delete;
   OutputMultiplexer& operator=(const OutputMultiplexer&) = delete;
 
@@ -37,7 +37,7 @@ public:
   util::Status add_source(std::size_t source, int fd);
   /// The descriptor to poll for reading; while the reader is so slow that the ranks have to wait for it, only
   /// of the sources that it does not see.
-  int read_fd() const { return x_queue.full() ? x_unseen : x_ready; }
+  int read_fd() const { return x_pipes.poll_fd(!x_queue.full()); }
   /// The descriptor to poll for writing; -1 while there is nothing to write.
   int write_fd() const { return x_queue.empty() ? -1 : x_queue.fd(); }
   /// Reads once from each source with data; called when poll reports some.
@@ -49,7 +49,7 @@ public:
   /// slower than the ranks.
   void flush_idle();
   /// When to call `flush_idle` again.
-  std::optional<Clock::time_point> flush_at() const { return x_flush_at; }
+  std::optional<Clock::time_point> flush_at() const { return x_idle.flush_at; }
   /// A line of launch itself between those of the ranks.
   void print_line(const std::string& line);
   /// Reads a part of what the pipes hold after the ranks have exited, without waiting for other processes
@@ -65,12 +65,12 @@ public:
   /// When it wrote first; nothing if it never did.
   std::optional<Clock::time_point> first_written(std::size_t source) const;
   /// Number of sources that have reported that their process is the only one of its world.
-  unsigned world_reports() const { return x_world_reports; }
+  unsigned world_reports() const;
   /// True if the source has reported that its process is the only one of its world.
   bool reports_world_of_one(std::size_t source) const { return x_sources[source].world.found(); }
   /// errno of the write to our own output that took something from a rank; 0 where none has, or all that the
   /// ranks write is in files.
-  int fault() const { return x_all_outlive ? 0 : x_queue.error(); }
+  int fault() const;
   OutputQueue& queue() { return x_queue; }
   const OutputQueue& queue() const { return x_queue; }
 
@@ -79,7 +79,6 @@ private:
     OutputRoute route{};
     LastLines words{}; ///< of standard error
     failures::WorldSizeOneDetector world{};
-    int fd = -1;
     std::size_t bytes = 0;      ///< read in total
     std::size_t last_piece = 0; ///< read last
     Clock::time_point last{};   ///< when that was
@@ -87,24 +86,25 @@ private:
     std::size_t most =
         0; ///< the limit of `bytes` after the ranks' end, as other processes may continue to write
   };
-  void read_source(std::size_t source);
+  /// Unfinished lines are shown when their sources are idle.
+  struct IdleFlush {
+    std::optional<Clock::time_point> flush_at{};
+    Clock::time_point reading_since{}; ///< since when the sources have been read without a pause
+  };
+  bool read_source(std::size_t source);
+  void add_text(std::size_t source, std::string_view text);
   void end_source(std::size_t source);
-  util::Status watch(int set, std::size_t source) const;
 
+  System& x_system;
   OutputQueue x_queue;
   LineInterleaver x_lines;
   std::vector<Source> x_sources;
+  OutputPipes x_pipes;
   OutputFiles x_files;
   MessageSink x_report;
-  bool x_all_outlive = true; ///< no source needs our reader
-  unsigned x_world_reports = 0;
   bool x_break_reported = false; ///< that there is no reader any more
   int x_target;
-  unsigned x_turn = 0; ///< who is read first
-  int x_ready = -1;    ///< epoll of the sources
-  int x_unseen = -1;   ///< of those that are not shown
-  std::optional<Clock::time_point> x_flush_at;
-  Clock::time_point x_reading_since{}; ///< since when the sources have been read without a pause
+  IdleFlush x_idle;
 };
 
 } // namespace hpcml::launch

@@ -4,16 +4,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace hpcml::launch {
 
-OutputQueue::OutputQueue(int fd) : x_fd(fd) {
-  const int flags = ::fcntl(fd, F_GETFL);
+OutputQueue::OutputQueue(System& system, int fd) : x_system(system), x_fd(fd) {
+  const int flags = x_system.flags(fd);
   struct stat found {};
-  if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || ::fstat(fd, &found) != 0) {
+  if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || x_system.fstat(fd, found) != 0) {
     x_kind = Kind::nothing;
     return;
   }
@@ -21,15 +19,14 @@ OutputQueue::OutputQueue(int fd) : x_fd(fd) {
   if (!S_ISFIFO(found.st_mode) && !S_ISCHR(found.st_mode)) return;
   // Opens the pipe or terminal again, so that writing never blocks and shared descriptors keep their
   // flags.
-  const int again =
-      ::open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  const int again = x_system.open("/proc/self/fd/" + std::to_string(fd), O_WRONLY | O_NONBLOCK | O_NOCTTY);
   if (again < 0) return;
   x_fd = again;
   x_kind = Kind::own;
 }
 
 OutputQueue::~OutputQueue() {
-  if (x_kind == Kind::own) ::close(x_fd);
+  if (x_kind == Kind::own) x_system.close(x_fd);
 }
 
 void OutputQueue::add(const std::string& bytes) {
@@ -49,8 +46,8 @@ void OutputQueue::write_some() {
   if (empty()) return;
   const char* at = x_bytes.data() + x_done;
   const std::size_t count = std::min(x_kind == Kind::plain ? k_sure : k_much, size());
-  const ssize_t written = x_kind == Kind::socket ? ::send(x_fd, at, count, MSG_DONTWAIT | MSG_NOSIGNAL)
-                                                 : ::write(x_fd, at, count);
+  const ssize_t written =
+      x_kind == Kind::socket ? x_system.send(x_fd, at, count) : x_system.write(x_fd, at, count);
   if (written > 0) x_done += static_cast<std::size_t>(written);
   if (written < 0 && errno != EINTR && errno != EAGAIN) x_error = errno;
   if (broken() || empty()) {

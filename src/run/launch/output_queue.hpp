@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "run/launch/system.hpp"
+
 namespace hpcml::launch {
 
 /// The bytes for one descriptor.
@@ -15,7 +17,7 @@ public:
 
   /// Does not change `fd`, which may be shared. If it is closed or not open for writing, the output is
   /// discarded as by /dev/null.
-  explicit OutputQueue(int fd);
+  OutputQueue(System& system, int fd);
   ~OutputQueue();
   OutputQueue(const OutputQueue&) = delete;
   OutputQueue& operator=(const OutputQueue&) = delete;
@@ -37,6 +39,7 @@ public:
 
 private:
   enum class Kind { plain, own, socket, nothing };
+  System& x_system;
   int x_fd;
   Kind x_kind = Kind::plain;
   std::string x_bytes;

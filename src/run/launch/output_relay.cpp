@@ -18,10 +18,10 @@ namespace {
 /// The output that is kept for a slow reader while the ranks end, because a full pipe must not stop them.
 constexpr std::size_t k_last_output = 16U << 20;
 
-bool is_one_file(int a, int b) {
+bool is_one_file(System& system, int a, int b) {
   struct stat first {
   }, second{};
-  return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+  return system.fstat(a, first) == 0 && system.fstat(b, second) == 0 && first.st_dev == second.st_dev &&
          first.st_ino == second.st_ino;
 }
 
@@ -62,11 +62,14 @@ std::string drop_queue(OutputMultiplexer& stream, const char* name) {
 OutputRelay::OutputRelay(const LaunchRequest& request, const RuntimeContext& context,
                          std::shared_ptr<const NodeSetup> node)
     : x_request(request), x_node(std::move(node)),
-      x_out(STDOUT_FILENO,
-            routes_to_output(request, context, *x_node, is_one_file(STDOUT_FILENO, STDERR_FILENO)),
-            [this](const std::string& loss) { print_line(util::LogLevel::warning, loss); }) {
-  if (!is_one_file(STDOUT_FILENO, STDERR_FILENO))
-    x_err.emplace(STDERR_FILENO, routes_of(request, context, *x_node, context.stderr_is_terminal, true),
+      x_out(*context.system, STDOUT_FILENO,
+            routes_to_output(request, context, *x_node,
+                             is_one_file(*context.system, STDOUT_FILENO, STDERR_FILENO)),
+            [this](const std::string& loss) { print_line(util::LogLevel::warning, loss); }),
+      x_input(*context.system) {
+  if (!is_one_file(*context.system, STDOUT_FILENO, STDERR_FILENO))
+    x_err.emplace(*context.system, STDERR_FILENO,
+                  routes_of(request, context, *x_node, context.stderr_is_terminal, true),
                   [this](const std::string& loss) { print_line(util::LogLevel::warning, loss); });
 }
 

@@ -4,13 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
-#include <cstring>
-#include <dirent.h>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/util/process_stat.hpp"
 #include "core/util/text.hpp"
@@ -19,18 +14,7 @@ namespace hpcml::launch {
 
 namespace {
 
-/// The process whose child `pid` is; 0 where it is gone.
-pid_t parent_of(int proc, const std::string& pid) {
-  const int file = ::openat(proc, (pid + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  char text[256] = {};
-  const auto count = ::read(file, text, sizeof text - 1);
-  ::close(file);
-  const auto stat = util::parse_process_stat({text, static_cast<std::size_t>(std::max<ssize_t>(count, 0))});
-  return stat ? static_cast<pid_t>(stat->parent) : 0;
-}
-
-bool group_exists(pid_t group) { return ::kill(-group, 0) == 0 || errno == EPERM; }
+bool group_exists(System& system, pid_t group) { return system.kill(-group, 0) == 0 || errno == EPERM; }
 
 } // namespace
 
@@ -43,14 +27,14 @@ void RankProcessGroups::add(const RankProcess& process) {
 
 void RankProcessGroups::signal(int number) const {
   for (const auto& process : x_ranks)
-    if (process.running || process.lingers) ::kill(-process.pid, number);
+    if (process.running || process.lingers) x_system.kill(-process.pid, number);
 }
 
 std::vector<std::size_t> RankProcessGroups::reap() {
   std::vector<std::size_t> ended;
   for (;;) {
     int status = 0;
-    const pid_t pid = ::waitpid(-1, &status, WNOHANG);
+    const pid_t pid = x_system.waitpid(-1, &status, WNOHANG);
     if (pid < 0 && errno == EINTR) continue;
     if (pid <= 0) return ended;
     const auto found = x_by_pid.find(pid);
@@ -64,7 +48,7 @@ std::vector<std::size_t> RankProcessGroups::reap() {
     auto& process = x_ranks[found->second];
     process.status = status;
     process.running = false;
-    process.end = std::chrono::steady_clock::now();
+    process.end = x_system.now();
     x_guard.set_group(found->second, 0);
     ended.push_back(found->second);
     x_by_pid.erase(found);
@@ -81,7 +65,7 @@ std::optional<int> RankProcessGroups::ended_spared(pid_t child) const {
 bool RankProcessGroups::wait_for_group(std::size_t index) {
   auto& process = x_ranks[index];
   // The group's number is not reused as long as the group has a member.
-  if (process.lingers || !group_exists(process.pid)) return process.lingers;
+  if (process.lingers || !group_exists(x_system, process.pid)) return process.lingers;
   process.lingers = true;
   x_guard.set_group(index, process.pid);
   ++x_left;
@@ -99,51 +83,48 @@ void RankProcessGroups::stop_waiting(std::size_t index) {
 std::vector<std::size_t> RankProcessGroups::take_ended_groups() {
   std::vector<std::size_t> ended;
   for (std::size_t i = 0; x_lingering > 0 && i < x_ranks.size(); ++i)
-    if (x_ranks[i].lingers && !group_exists(x_ranks[i].pid)) {
+    if (x_ranks[i].lingers && !group_exists(x_system, x_ranks[i].pid)) {
       stop_waiting(i);
       ended.push_back(i);
     }
   return ended;
 }
 
-RankProcessGroups::RankProcessGroups(std::size_t count)
-    : x_proc(::opendir("/proc")), x_spare(::open("/dev/null", O_RDONLY | O_CLOEXEC)), x_guard(count) {}
+RankProcessGroups::RankProcessGroups(System& system, std::size_t count)
+    : x_system(system), x_spare(system.open("/dev/null", O_RDONLY)), x_guard(system, count) {}
 
 RankProcessGroups::~RankProcessGroups() {
-  if (x_proc != nullptr) ::closedir(x_proc);
-  if (x_spare >= 0) ::close(x_spare);
+  if (x_spare >= 0) x_system.close(x_spare);
 }
 
 std::vector<pid_t> RankProcessGroups::children() const {
   std::vector<pid_t> found;
-  if (x_proc == nullptr) return found;
-  ::rewinddir(x_proc);
-  while (const dirent* entry = ::readdir(x_proc)) {
-    const auto pid = util::parse_unsigned(entry->d_name);
-    if (!pid || static_cast<pid_t>(*pid) == x_guard.pid() ||
-        util::contains(x_spared, static_cast<pid_t>(*pid)) ||
-        parent_of(::dirfd(x_proc), entry->d_name) != ::getpid())
-      continue;
-    found.push_back(static_cast<pid_t>(*pid));
+  for (const auto& name : x_system.list_directory("/proc")) {
+    const auto number = util::parse_unsigned(name);
+    const auto pid = static_cast<pid_t>(number.value_or(0));
+    if (pid == 0 || pid == x_guard.pid() || util::contains(x_spared, pid)) continue;
+    const auto text = x_system.read_file("/proc/" + name + "/stat");
+    const auto stat = text ? util::parse_process_stat(*text) : std::nullopt;
+    if (stat && stat->parent == x_system.getpid()) found.push_back(pid);
   }
   return found;
 }
 
 void RankProcessGroups::kill_children(std::chrono::steady_clock::duration limit) {
-  if (x_spare >= 0) ::close(x_spare); // reading /proc takes one
+  if (x_spare >= 0) x_system.close(x_spare); // reading /proc takes one
   x_spare = -1;
   // Orphans of those that die come to us and die in the next round. One that comes while we look may be
   // missed once, so that none must be seen twice.
   std::vector<pid_t> before;
-  auto changed = std::chrono::steady_clock::now();
+  auto changed = x_system.now();
   for (int rounds_without = 0; rounds_without < 2;) {
     auto left = children();
     rounds_without = left.empty() ? rounds_without + 1 : 0;
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = x_system.now();
     if (left != before) changed = now;
     if (now - changed > limit) return;
-    for (const pid_t child : left) ::kill(child, SIGKILL);
-    if (!left.empty()) ::usleep(1000);
+    for (const pid_t child : left) x_system.kill(child, SIGKILL);
+    if (!left.empty()) x_system.poll({}, 1);
     reap();
     before = std::move(left);
   }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <dirent.h>
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -32,7 +31,7 @@ struct RankProcess {
 /// All ranks of this node and what they have started.
 class RankProcessGroups {
 public:
-  explicit RankProcessGroups(std::size_t count);
+  RankProcessGroups(System& system, std::size_t count);
   ~RankProcessGroups();
   RankProcessGroups(const RankProcessGroups&) = delete;
   RankProcessGroups& operator=(const RankProcessGroups&) = delete;
@@ -64,8 +63,8 @@ public:
 private:
   void stop_waiting(std::size_t index);
   std::vector<pid_t> children() const;
-  DIR* x_proc; ///< held from the beginning, as the spare one: there may be no descriptor left later
-  int x_spare;
+  System& x_system;
+  int x_spare; ///< held from the beginning for /proc: there may be no descriptor left later
   std::vector<RankProcess> x_ranks;
   std::unordered_map<pid_t, std::size_t> x_by_pid;
   std::size_t x_left = 0, x_lingering = 0;

@@ -34,7 +34,7 @@ struct RankStartContext {
 /// both are notified of each other's exit.
 class RankStarter {
 public:
-  RankStarter() = default;
+  explicit RankStarter(System& system) : x_system(system) {}
   ~RankStarter();
   RankStarter(const RankStarter&) = delete;
   RankStarter& operator=(const RankStarter&) = delete;
@@ -47,6 +47,7 @@ public:
   void stop();
 
 private:
+  System& x_system;
   int x_line = -1; ///< a message for each rank comes here
   pid_t x_pid = -1;
   unsigned x_first_rank = 0, x_local = 0;

@@ -7,16 +7,12 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <optional>
-#include <poll.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
 #include "core/model/save_signal.hpp"
-#include "core/util/child.hpp"
-#include "core/util/file.hpp"
 #include "core/util/log.hpp"
 #include "core/util/process.hpp"
 #include "core/util/signal_names.hpp"
@@ -35,11 +31,11 @@ constexpr std::array<int, 9> k_blocked_signals = {SIGINT,  SIGTERM, SIGHUP,  SIG
 constexpr int k_look = 50;
 
 /// Takes in what has ended; true once the rank itself has, with its status.
-bool reap(pid_t rank, int& status) {
+bool reap(System& system, pid_t rank, int& status) {
   bool ended = false;
   for (;;) {
     int child = 0;
-    const pid_t pid = ::waitpid(-1, &child, WNOHANG);
+    const pid_t pid = system.waitpid(-1, &child, WNOHANG);
     if (pid < 0 && errno == EINTR) continue;
     if (pid <= 0) return ended;
     if (pid != rank) continue;
@@ -49,8 +45,8 @@ bool reap(pid_t rank, int& status) {
 }
 
 /// A variable that a process was started with.
-std::optional<std::string> variable_of(pid_t pid, const std::string& name) {
-  const auto text = util::read_file("/proc/" + std::to_string(pid) + "/environ");
+std::optional<std::string> variable_of(System& system, pid_t pid, const std::string& name) {
+  const auto text = system.read_file("/proc/" + std::to_string(pid) + "/environ");
   if (!text) return std::nullopt;
   for (const auto& entry : util::split(*text, '\0'))
     if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
@@ -58,72 +54,76 @@ std::optional<std::string> variable_of(pid_t pid, const std::string& name) {
 }
 
 /// The other launchers of this step on this node, which have one parent, slurmstepd; with this process.
-std::vector<pid_t> launchers_of_step(const ProcessTable& table, int save_signal) {
+std::vector<pid_t> launchers_of_step(System& system, const ProcessTable& table, int save_signal) {
   std::vector<pid_t> launchers;
-  const auto is_of_step = [](pid_t pid, const char* name) {
-    const auto own = variable_of(::getpid(), name);
-    return own && variable_of(pid, name) == own;
+  const auto is_of_step = [&system](pid_t pid, const char* name) {
+    const auto own = variable_of(system, system.getpid(), name);
+    return own && variable_of(system, pid, name) == own;
   };
-  for (const auto& process : table.read_handling(table.children(::getppid()), save_signal))
-    if (process.pid == ::getpid() || (process.is_launcher && is_of_step(process.pid, "SLURM_JOB_ID") &&
-                                      is_of_step(process.pid, "SLURM_STEP_ID")))
+  for (const auto& process : table.read_handling(table.children(system.getppid()), save_signal))
+    if (process.pid == system.getpid() || (process.is_launcher && is_of_step(process.pid, "SLURM_JOB_ID") &&
+                                           is_of_step(process.pid, "SLURM_STEP_ID")))
       launchers.push_back(process.pid);
   return launchers;
 }
 
 /// Reports the node's ranks that the request does not reach, in one line of the launcher with the lowest pid.
-void report_unhandled(const ProcessTable& table, int save_signal, const RankLocation& own) {
-  const auto launchers = launchers_of_step(table, save_signal);
-  if (launchers.empty() || *std::min_element(launchers.begin(), launchers.end()) != ::getpid()) return;
+void report_unhandled(System& system, const ProcessTable& table, int save_signal, const RankLocation& own) {
+  const auto launchers = launchers_of_step(system, table, save_signal);
+  if (launchers.empty() || *std::min_element(launchers.begin(), launchers.end()) != system.getpid()) return;
   std::vector<unsigned> ranks;
   for (const pid_t launcher : launchers) {
     const auto programs = table.children(launcher);
     const auto tree = table.trees(programs, save_signal);
     if (tree.empty() || !choose_targets(tree).empty()) continue;
-    const auto rank = launcher == ::getpid()
-                          ? std::optional<unsigned long long>(own.rank)
-                          : util::parse_unsigned(variable_of(programs.front().pid, "RANK").value_or(""));
+    const auto rank =
+        launcher == system.getpid()
+            ? std::optional<unsigned long long>(own.rank)
+            : util::parse_unsigned(variable_of(system, programs.front().pid, "RANK").value_or(""));
     if (rank && *rank < own.world_size) ranks.push_back(static_cast<unsigned>(*rank));
   }
-  if (!ranks.empty()) util::log_warning(describe_unhandled(ranks, own.world_size, own.host, save_signal));
+  if (!ranks.empty())
+    log_message(system, util::LogLevel::warning,
+                describe_unhandled(ranks, own.world_size, own.host, save_signal));
 }
 
-void deliver_save_request(int save_signal, const RankLocation& rank) {
-  const auto table = ProcessTable::read();
-  send_to_targets(choose_targets(table.trees(table.children(::getpid()), save_signal)), save_signal);
-  report_unhandled(table, save_signal, rank);
+void deliver_save_request(System& system, int save_signal, const RankLocation& rank) {
+  const ProcessTable table(system);
+  send_to_targets(system, choose_targets(table.trees(table.children(system.getpid()), save_signal)),
+                  save_signal);
+  report_unhandled(system, table, save_signal, rank);
 }
 
 /// Waits for the next signal, up to `limit` milliseconds; negative: without a limit. 0 if none came. By a
 /// descriptor: what a thread waits for in sigwait is missing in its SigBlk, by which launchers recognise each
 /// other.
-int next_signal(int descriptor, int limit) {
+int next_signal(System& system, int descriptor, int limit) {
   pollfd wait{descriptor, POLLIN, 0};
   signalfd_siginfo info{};
-  const bool came = ::poll(&wait, 1, limit) == 1 &&
-                    ::read(descriptor, &info, sizeof info) == static_cast<ssize_t>(sizeof info);
+  const bool came = system.poll({&wait, 1}, limit) == 1 &&
+                    system.read(descriptor, &info, sizeof info) == static_cast<ssize_t>(sizeof info);
   return came ? static_cast<int>(info.ssi_signo) : 0;
 }
 
 /// Passes signals on until the rank has ended. A shell may end of one before the program that it started,
 /// which is saving then: so the whole group is waited for.
-int hand_on(pid_t child, int save_signal, const RankLocation& rank, int descriptor) {
+int hand_on(System& system, pid_t child, int save_signal, const RankLocation& rank, int descriptor) {
   int status = 0, passed = 0;
   const auto lives_on = [&] {
-    return passed != 0 && util::exit_code_of_status(status) == 128 + passed && ::kill(-child, 0) == 0;
+    return passed != 0 && util::exit_code_of_status(status) == 128 + passed && system.kill(-child, 0) == 0;
   };
   for (bool ended = false; !ended || lives_on();) {
-    const int signal = next_signal(descriptor, ended ? k_look : -1);
+    const int signal = next_signal(system, descriptor, ended ? k_look : -1);
     if (signal == 0 || signal == SIGCHLD) {
-      ended = reap(child, status) || ended;
+      ended = reap(system, child, status) || ended;
       continue;
     }
     const bool requests_save = is_save_request(signal, save_signal);
     if (signal != SIGCONT) passed = requests_save ? save_signal : signal;
     if (requests_save)
-      deliver_save_request(save_signal, rank);
+      deliver_save_request(system, save_signal, rank);
     else
-      ::kill(-child, signal);
+      system.kill(-child, signal);
   }
   return status;
 }
@@ -150,41 +150,44 @@ bool is_save_request(int signal, int save_signal) {
   return signal == k_save_word_signal || replaces || (signal == save_signal && signal != SIGTERM);
 }
 
-void reset_save_signal(int signal) {
+void reset_save_signal(System& system, int signal) {
   if (signal == 0) return;
-  ::signal(signal, SIG_DFL);
+  system.set_action(signal, SIG_DFL);
   sigset_t set;
   ::sigemptyset(&set);
   ::sigaddset(&set, signal);
-  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  system.sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 
-int run_handing_on(int save_signal, const RankLocation& rank, const std::function<int()>& program) {
+int run_handing_on(System& system, int save_signal, const RankLocation& rank,
+                   const std::function<int()>& program) {
   sigset_t blocked, before;
   ::sigemptyset(&blocked);
   for (const int signal : k_blocked_signals) ::sigaddset(&blocked, signal);
-  ::sigprocmask(SIG_BLOCK, &blocked, &before);
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const int descriptor = ::signalfd(-1, &blocked, SFD_CLOEXEC);
+  system.sigprocmask(SIG_BLOCK, &blocked, &before);
+  system.become_subreaper();
+  const int descriptor = system.signalfd(blocked);
   util::ChildOptions options;
   options.group = util::ChildOptions::Group::own;
   options.death_signal = SIGKILL;
   options.mask = before;
-  auto child = descriptor < 0 ? util::Result<util::ChildProcess>(util::Error{std::strerror(errno)})
-                              : util::ChildProcess::fork(options, program);
-  if (!child) { // the rank runs without the process that forwards the signal
-    util::log_warning(fmt::format(
-        "{}: only the first process of the rank receives the save signal, because the process that "
-        "forwards it cannot start: {}\nhint: check the limit of processes (ulimit -u) on this node",
-        rank_label(rank), child.error().what));
-    ::close(descriptor);
-    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  const pid_t child = descriptor < 0 ? -1 : system.fork(options, program);
+  if (child < 0) { // the rank runs without the process that forwards the signal
+    const std::string why = std::strerror(errno);
+    log_message(
+        system, util::LogLevel::warning,
+        fmt::format(
+            "{}: only the first process of the rank receives the save signal, because the process that "
+            "forwards it cannot start: {}\nhint: check the limit of processes (ulimit -u) on this node",
+            rank_label(rank), why));
+    system.close(descriptor);
+    system.sigprocmask(SIG_SETMASK, &before, nullptr);
     return program();
   }
-  const int status = hand_on(child->release(), save_signal, rank, descriptor);
-  ::close(descriptor);
-  ::sigprocmask(SIG_SETMASK, &before, nullptr);
-  if (WIFSIGNALED(status)) end_by_signal(WTERMSIG(status));
+  const int status = hand_on(system, child, save_signal, rank, descriptor);
+  system.close(descriptor);
+  system.sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (WIFSIGNALED(status)) end_by_signal(system, WTERMSIG(status));
   return util::exit_code_of_status(status);
 }
 

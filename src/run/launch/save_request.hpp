@@ -8,6 +8,7 @@
 #include "core/model/save_signal.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "hpcml/rank_label.hpp"
+#include "run/launch/system.hpp"
 
 namespace hpcml::launch {
 
@@ -30,12 +31,13 @@ bool is_save_request(int signal, int save_signal);
 
 /// In a process that becomes a rank's program: the program finds the signal unblocked and with its default
 /// action. Frameworks keep a handler that is set already, an ignored signal included.
-void reset_save_signal(int signal);
+void reset_save_signal(System& system, int signal);
 
 /// Runs `program`, which becomes a rank's program or returns an exit code, in a child with its own process
 /// group. Passes on to the whole group what this process gets (Slurm signals only the first process of a
 /// task), and the request to save to those processes that handle it. The exit code, or the end by the same
 /// signal, is the program's. `rank` is for messages.
-int run_handing_on(int save_signal, const RankLocation& rank, const std::function<int()>& program);
+int run_handing_on(System& system, int save_signal, const RankLocation& rank,
+                   const std::function<int()>& program);
 
 } // namespace hpcml::launch

@@ -5,12 +5,14 @@
 #include <csignal>
 #include <initializer_list>
 
+#include "run/launch/system.hpp"
+
 namespace hpcml::launch {
 
 /// Blocks signals and reads those that arrive, as long as it exists. Then they act as before.
 class SignalReader {
 public:
-  explicit SignalReader(std::initializer_list<int> signals);
+  explicit SignalReader(std::initializer_list<int> signals, System& system = System::native());
   ~SignalReader();
   SignalReader(const SignalReader&) = delete;
   SignalReader& operator=(const SignalReader&) = delete;
@@ -23,6 +25,7 @@ public:
   int next() const;
 
 private:
+  System& x_system;
   sigset_t x_mask_before{};
   int x_fd = -1;
 };

@@ -6,18 +6,15 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <map>
 #include <set>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "core/model/container_engine.hpp"
 #include "core/model/id_set.hpp"
-#include "core/util/file.hpp"
 #include "core/util/signal_names.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/save_request.hpp"
@@ -47,52 +44,48 @@ bool has_signal(std::string_view status, std::string_view key, int signal) {
 
 /// Whether a thread waits for the signal in sigwait or a relative. The kernel removes what a thread waits for
 /// from its SigBlk meanwhile, so the set is read from the arguments of its system call.
-bool waits_for_signal(const std::string& task, int signal) {
-  const auto call = util::read_file(task + "/syscall");
+bool waits_for_signal(System& system, const std::string& task, int signal) {
+  const auto call = system.read_file(task + "/syscall");
   unsigned long long number = 0, address = 0;
   if (!call || std::sscanf(call->c_str(), "%llu %llx", &number, &address) != 2 ||
       number != SYS_rt_sigtimedwait)
     return false;
-  const int memory = ::open((task + "/mem").c_str(), O_RDONLY | O_CLOEXEC);
+  const int memory = system.open(task + "/mem", O_RDONLY);
   if (memory < 0) return false;
   std::uint64_t waited = 0;
-  const auto size = ::pread(memory, &waited, sizeof waited, static_cast<off_t>(address));
-  ::close(memory);
+  const auto size = system.pread(memory, &waited, sizeof waited, static_cast<off_t>(address));
+  system.close(memory);
   return size == sizeof waited && (waited >> (signal - 1) & 1) != 0;
 }
 
 /// Whether every thread of a process blocks the signal: one of them waits for it, or reads it from a
 /// descriptor.
-bool is_blocked_in_all_threads(pid_t pid, int signal) {
-  DIR* tasks = ::opendir(proc_path(pid, "task").c_str());
-  if (tasks == nullptr) return false;
+bool is_blocked_in_all_threads(System& system, pid_t pid, int signal) {
   bool any = false, all = true;
-  while (const dirent* entry = ::readdir(tasks)) {
-    if (entry->d_name[0] == '.') continue;
-    const auto task = proc_path(pid, "task/") + entry->d_name;
-    const auto status = util::read_file(task + "/status");
+  for (const auto& thread : system.list_directory(proc_path(pid, "task"))) {
+    const auto task = proc_path(pid, "task/") + thread;
+    const auto status = system.read_file(task + "/status");
     if (!status) continue; // the thread has ended
     any = true;
-    all = all && (has_signal(*status, "SigBlk:", signal) || waits_for_signal(task, signal));
+    all = all && (has_signal(*status, "SigBlk:", signal) || waits_for_signal(system, task, signal));
   }
-  ::closedir(tasks);
   return any && all;
 }
 
 /// Whether it is a running hpcml that takes the word to save.
-bool is_own_launcher(pid_t pid, std::string_view status) {
+bool is_own_launcher(System& system, pid_t pid, std::string_view status) {
   struct stat own {
   }, checked{};
   return has_signal(status, "SigBlk:", k_save_word_signal) &&
-         ::stat(proc_path(::getpid(), "exe").c_str(), &own) == 0 &&
-         ::stat(proc_path(pid, "exe").c_str(), &checked) == 0 && own.st_dev == checked.st_dev &&
+         system.stat(proc_path(system.getpid(), "exe"), own) == 0 &&
+         system.stat(proc_path(pid, "exe"), checked) == 0 && own.st_dev == checked.st_dev &&
          own.st_ino == checked.st_ino;
 }
 
 /// What /proc/PID/stat contains: place in the tree, and where the program's code and stack begin, which the
 /// kernel draws again at each exec.
-bool read_stat(pid_t pid, ProcessSignalState& process) {
-  const auto text = util::read_file(proc_path(pid, "stat"));
+bool read_stat(System& system, pid_t pid, ProcessSignalState& process) {
+  const auto text = system.read_file(proc_path(pid, "stat"));
   if (!text) return false;
   // "12 (name) S 7 …": a name may hold anything, brackets too.
   const auto end = text->rfind(')');
@@ -111,12 +104,13 @@ bool read_stat(pid_t pid, ProcessSignalState& process) {
 }
 
 /// False where the process has ended.
-bool read_status(ProcessSignalState& process, int signal) {
-  const auto status = util::read_file(proc_path(process.pid, "status"));
+bool read_status(System& system, ProcessSignalState& process, int signal) {
+  const auto status = system.read_file(proc_path(process.pid, "status"));
   if (!status || status_value(*status, "State:").starts_with("Z")) return false;
   process.name = std::string(status_value(*status, "Name:"));
-  process.is_launcher = is_own_launcher(process.pid, *status);
-  process.handles = has_signal(*status, "SigCgt:", signal) || is_blocked_in_all_threads(process.pid, signal);
+  process.is_launcher = is_own_launcher(system, process.pid, *status);
+  process.handles =
+      has_signal(*status, "SigCgt:", signal) || is_blocked_in_all_threads(system, process.pid, signal);
   return true;
 }
 
@@ -129,17 +123,13 @@ bool passes_signals_on(const std::string& name) {
 
 } // namespace
 
-ProcessTable ProcessTable::read() {
-  std::vector<ProcessSignalState> processes;
-  if (DIR* proc = ::opendir("/proc")) {
-    while (const dirent* entry = ::readdir(proc)) {
-      const auto pid = util::parse_unsigned(entry->d_name);
-      ProcessSignalState process;
-      if (pid && read_stat(static_cast<pid_t>(*pid), process)) processes.push_back(std::move(process));
-    }
-    ::closedir(proc);
+ProcessTable::ProcessTable(System& system) : x_system(system) {
+  for (const auto& name : system.list_directory("/proc")) {
+    const auto pid = util::parse_unsigned(name);
+    ProcessSignalState process;
+    if (pid && read_stat(system, static_cast<pid_t>(*pid), process))
+      x_processes.push_back(std::move(process));
   }
-  return ProcessTable(std::move(processes));
 }
 
 std::vector<ProcessSignalState> ProcessTable::children(pid_t parent) const {
@@ -150,8 +140,9 @@ std::vector<ProcessSignalState> ProcessTable::children(pid_t parent) const {
 }
 
 std::vector<ProcessSignalState> ProcessTable::read_handling(std::vector<ProcessSignalState> processes,
-                                                            int signal) {
-  std::erase_if(processes, [&](ProcessSignalState& process) { return !read_status(process, signal); });
+                                                            int signal) const {
+  std::erase_if(processes,
+                [&](ProcessSignalState& process) { return !read_status(x_system, process, signal); });
   return processes;
 }
 
@@ -192,9 +183,9 @@ std::vector<SignalTarget> choose_targets(const std::vector<ProcessSignalState>& 
   return targets;
 }
 
-void send_to_targets(const std::vector<SignalTarget>& targets, int save_signal) {
+void send_to_targets(System& system, const std::vector<SignalTarget>& targets, int save_signal) {
   for (const auto& target : targets)
-    ::kill(target.pid, target.is_launcher ? k_save_word_signal : save_signal);
+    system.kill(target.pid, target.is_launcher ? k_save_word_signal : save_signal);
 }
 
 std::string describe_unhandled(const std::vector<unsigned>& ranks, unsigned world_size,

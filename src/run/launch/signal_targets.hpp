@@ -7,6 +7,8 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "run/launch/system.hpp"
+
 namespace hpcml::launch {
 
 /// A process as /proc shows it, as far as the delivery of one signal depends on it.
@@ -24,16 +26,16 @@ struct ProcessSignalState {
 class ProcessTable {
 public:
   /// Reads /proc; processes that end meanwhile are omitted.
-  static ProcessTable read();
-  explicit ProcessTable(std::vector<ProcessSignalState> processes) : x_processes(std::move(processes)) {}
+  explicit ProcessTable(System& system);
 
   std::vector<ProcessSignalState> children(pid_t parent) const;
   /// What these processes do about `signal`, read now; without those that have ended.
-  static std::vector<ProcessSignalState> read_handling(std::vector<ProcessSignalState> processes, int signal);
+  std::vector<ProcessSignalState> read_handling(std::vector<ProcessSignalState> processes, int signal) const;
   /// The same of `roots` and all their descendants, parents before children.
   std::vector<ProcessSignalState> trees(const std::vector<ProcessSignalState>& roots, int signal) const;
 
 private:
+  System& x_system;
   std::vector<ProcessSignalState> x_processes;
 };
 
@@ -51,7 +53,7 @@ struct SignalTarget {
 std::vector<SignalTarget> choose_targets(const std::vector<ProcessSignalState>& tree);
 
 /// Sends `save_signal` to the targets, and the word to save to launchers among them.
-void send_to_targets(const std::vector<SignalTarget>& targets, int save_signal);
+void send_to_targets(System& system, const std::vector<SignalTarget>& targets, int save_signal);
 
 /// "hpcml: warning: ranks 0-3 of 8 (nid001) do not handle SIGUSR2 …": one line for these ranks of a node.
 std::string describe_unhandled(const std::vector<unsigned>& ranks, unsigned world_size,

@@ -6,11 +6,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 #include <fmt/format.h>
 #include <iterator>
-#include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,11 +21,13 @@ namespace hpcml::launch {
 
 Supervisor::Supervisor(const LaunchRequest& request, const RuntimeContext& context,
                        const std::shared_ptr<const NodeSetup>& node, const SupervisionOptions* oversight)
-    : x_oversight(oversight), x_start{request, context, node}, x_output(request, context, node),
-      x_groups(layout().local_world_size),
+    : x_system(*context.system), x_oversight(oversight), x_start{request, context, node},
+      x_output(request, context, node), x_groups(*context.system, layout().local_world_size),
       x_policy(make_stop_options(request, context.env, oversight != nullptr)),
       x_signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH, SIGTSTP, SIGCHLD,
-                 k_save_word_signal}) {
+                 k_save_word_signal},
+                *context.system),
+      x_file_limit(*context.system) {
   x_start.mask = oversight ? oversight->mask : x_signals.mask_before();
   if (oversight) {
     for (const pid_t child : oversight->spared) x_groups.spare(child);
@@ -36,9 +35,9 @@ Supervisor::Supervisor(const LaunchRequest& request, const RuntimeContext& conte
     for (unsigned i = 0; i < layout().local_world_size; ++i)
       x_start.activity.push_back(std::make_unique<store::SharedStoreActivity>());
   }
-  ::signal(SIGPIPE, SIG_IGN);
+  x_system.set_action(SIGPIPE, SIG_IGN);
   // What loses its parent in a rank's group comes to us: its end is an event then, and it stays no zombie.
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  x_system.become_subreaper();
 }
 
 void Supervisor::join_at(pid_t store) {
@@ -55,7 +54,7 @@ util::Status Supervisor::prepare() {
   // Two pipes for each rank, its files, and our own descriptors.
   TRY_DONE(x_file_limit.raise(static_cast<rlim_t>(count) * 2 + x_output.file_count() + 128, count));
   TRY_DONE(x_output.open_files());
-  if (!x_oversight) x_memory.before = read_memory_levels();
+  if (!x_oversight) x_memory.before = read_memory_levels("/", x_system);
   TRY_DONE(x_groups.guard().start());
   x_start.mark = x_groups.guard().mark();
   auto opened = x_output.open_input();
@@ -74,7 +73,7 @@ util::Status Supervisor::take_started(const RankProcess& process) {
 
 util::Status Supervisor::start() {
   const unsigned count = layout().local_world_size;
-  RankStarter starter;
+  RankStarter starter(x_system);
   auto status = prepare();
   if (status) status = starter.begin(x_start, count);
   x_output.close_rank_input();
@@ -96,7 +95,7 @@ int Supervisor::wait_milliseconds(std::optional<Clock::time_point> next) const {
   add(x_policy.next_deadline());
   add(x_output.flush_at());
   if (!next) return -1;
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*next - Clock::now()).count() + 1;
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*next - x_system.now()).count() + 1;
   return static_cast<int>(std::clamp<long long>(left, 0, 3600000));
 }
 
@@ -109,25 +108,25 @@ void Supervisor::wait_once() {
   ends[k_observer] = {x_oversight ? observer()->fd() : -1, POLLIN, 0};
   if (x_oversight && observer()->has_output()) ends[k_observer].events = POLLIN | POLLOUT;
   const int wait = wait_milliseconds(x_oversight ? observer()->due() : std::nullopt);
-  const auto until = Clock::now() + std::chrono::milliseconds(wait);
-  if (::poll(ends.data(), ends.size(), wait) < 0) return;
-  if (const auto now = Clock::now(); wait >= 0 && util::is_late(until, now))
+  const auto until = x_system.now() + std::chrono::milliseconds(wait);
+  if (x_system.poll(ends, wait) < 0) return;
+  if (const auto now = x_system.now(); wait >= 0 && util::is_late(until, now))
     x_policy.on_suspended(now - until);
   x_output.handle(streams);
   if (ends[k_signals].revents != 0) read_signals();
   x_output.flush_idle();
   if (x_oversight) {
     const auto due = observer()->due();
-    if (ends[k_observer].revents != 0 || (due && *due <= Clock::now())) query_observer();
+    if (ends[k_observer].revents != 0 || (due && *due <= x_system.now())) query_observer();
   }
-  perform(x_policy.on_time(Clock::now()));
+  perform(x_policy.on_time(x_system.now()));
 }
 
 void Supervisor::query_observer() {
-  if (observer()->look(*this)) perform(x_policy.on_observer_stop(Clock::now()));
+  if (observer()->look(*this)) perform(x_policy.on_observer_stop(x_system.now()));
 }
 
-void Supervisor::kill() { perform(x_policy.on_kill(Clock::now())); }
+void Supervisor::kill() { perform(x_policy.on_kill(x_system.now())); }
 
 void Supervisor::read_signals() {
   bool ended = false;
@@ -135,7 +134,7 @@ void Supervisor::read_signals() {
     if (signal == SIGCHLD)
       ended = true;
     else
-      perform(x_policy.on_signal(signal, signal == SIGQUIT && ::isatty(STDIN_FILENO) != 0, Clock::now()));
+      perform(x_policy.on_signal(signal, signal == SIGQUIT && x_system.isatty(STDIN_FILENO), x_system.now()));
   }
   if (ended && !x_policy.is_draining()) reap();
 }
@@ -146,7 +145,7 @@ void Supervisor::reap() {
   take_end_of_store(); // before the ranks that failed because of it
   for (const auto index : ended) take_end_of_rank(index);
   for (const auto index : x_groups.take_ended_groups())
-    perform(x_policy.on_group_ended(index, x_groups.any_left(), Clock::now()));
+    perform(x_policy.on_group_ended(index, x_groups.any_left(), x_system.now()));
 }
 
 /// Slurm signals the processes of a task one after the other. A rank may end by TERM before this process gets
@@ -159,16 +158,15 @@ void Supervisor::await_signal_of_step(const std::vector<std::size_t>& ended) {
   sigset_t term;
   ::sigemptyset(&term);
   ::sigaddset(&term, SIGTERM);
-  const timespec limit{0, std::chrono::nanoseconds(k_same_request).count()};
-  if (::sigtimedwait(&term, nullptr, &limit) == SIGTERM)
-    perform(x_policy.on_signal(SIGTERM, false, Clock::now()));
+  if (x_system.sigtimedwait(term, k_same_request) == SIGTERM)
+    perform(x_policy.on_signal(SIGTERM, false, x_system.now()));
 }
 
 void Supervisor::take_end_of_store() {
   const auto status = x_groups.ended_spared(x_store.pid);
   if (!status || !x_groups.any_running()) return;
   x_store.fault = fmt::format("the process of the rendezvous store {}", util::describe_end(*status));
-  perform(x_policy.on_store_lost(Clock::now()));
+  perform(x_policy.on_store_lost(x_system.now()));
 }
 
 void Supervisor::take_end_of_rank(std::size_t index) {
@@ -178,7 +176,7 @@ void Supervisor::take_end_of_rank(std::size_t index) {
     observer()->ended(process, *this);
   }
   const bool has_others = x_policy.waits_for_group(process.status) && x_groups.wait_for_group(index);
-  perform(x_policy.on_rank_ended(index, process.status, has_others, x_groups.any_left(), Clock::now()));
+  perform(x_policy.on_rank_ended(index, process.status, has_others, x_groups.any_left(), x_system.now()));
 }
 
 void Supervisor::perform(const StopActions& actions) {
@@ -190,7 +188,7 @@ void Supervisor::perform(const StopAction& action) {
   switch (action.kind) {
   case Kind::signal_ranks: return x_groups.signal(action.signal);
   case Kind::request_save: return request_save(action.signal);
-  case Kind::suspend: ::raise(SIGSTOP); return;
+  case Kind::suspend: x_system.kill(x_system.getpid(), SIGSTOP); return;
   case Kind::buffer_output: return x_output.buffer_output();
   case Kind::read_last_lines: return x_output.read_last_lines(x_groups.ranks()[action.rank].local_rank);
   case Kind::check_memory: return check_memory(x_groups.ranks()[action.rank]);
@@ -212,9 +210,9 @@ void Supervisor::notify(const StopAction& action) {
 
 /// Each rank's processes that handle the signal get it; ranks without any are reported in one line.
 void Supervisor::request_save(int signal) {
-  const auto table = ProcessTable::read();
+  const ProcessTable table(x_system);
   std::vector<unsigned> unhandled;
-  const auto roots = table.children(::getpid());
+  const auto roots = table.children(x_system.getpid());
   for (const auto& rank : x_groups.ranks()) {
     if (!rank.running && !rank.lingers) continue;
     // What has lost its parent is a child of this process now, and still of the rank's group.
@@ -223,7 +221,7 @@ void Supervisor::request_save(int signal) {
                  [&](const auto& root) { return root.pid == rank.pid || root.group == rank.pid; });
     const auto tree = table.trees(own, signal);
     const auto targets = choose_targets(tree);
-    send_to_targets(targets, signal);
+    send_to_targets(x_system, targets, signal);
     if (targets.empty() && !tree.empty()) unhandled.push_back(rank.rank);
   }
   if (!unhandled.empty())
@@ -233,7 +231,7 @@ void Supervisor::request_save(int signal) {
 
 void Supervisor::check_memory(const RankProcess& process) {
   if (!x_oversight && WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL)
-    x_memory.fault = find_out_of_memory(x_memory.before, read_memory_levels());
+    x_memory.fault = find_out_of_memory(x_memory.before, read_memory_levels("/", x_system));
 }
 
 void Supervisor::report_kill(int signal) {
@@ -245,7 +243,7 @@ void Supervisor::report_kill(int signal) {
 
 void Supervisor::give_up_groups() {
   for (const auto index : x_groups.give_up())
-    perform(x_policy.on_group_ended(index, x_groups.any_left(), Clock::now()));
+    perform(x_policy.on_group_ended(index, x_groups.any_left(), x_system.now()));
 }
 
 LaunchOutcome Supervisor::run() {
@@ -253,7 +251,7 @@ LaunchOutcome Supervisor::run() {
   if (!started) {
     finish();
     return {report_failure({k_cannot_set_up, "start", started.error(), {}, x_start.context.host},
-                           x_start.context.env),
+                           x_start.context.env, x_system),
             0};
   }
   while (x_groups.any_left()) wait_once();

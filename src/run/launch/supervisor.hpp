@@ -101,6 +101,7 @@ private:
   failures::RankFailure first_failure(const RankProcess& process) const;
   std::string describe_failure(const RankProcess& process) const;
 
+  System& x_system;
   const SupervisionOptions* x_oversight; ///< null: no observer
   RankStartContext x_start;
   OutputRelay x_output;
@@ -108,17 +109,17 @@ private:
   StopPolicy x_policy;
   StoreProcess x_store;
   MemoryWatch x_memory;
-  Clock::time_point x_started_at = Clock::now();
+  Clock::time_point x_started_at = x_system.now();
   SignalReader x_signals;
   FileLimit x_file_limit;
 };
 
 /// Ends this process by a signal, as its ranks did: srun then reports "Exited with exit code" only for the
 /// rank that failed.
-void end_by_signal(int signal);
+void end_by_signal(System& system, int signal);
 
 /// The same for a process that has reported why its ranks ended: in a task of srun once that report is read,
 /// at most 2.3 s later.
-void end_step_by_signal(int signal, const util::EnvSnapshot& env);
+void end_step_by_signal(System& system, int signal, const util::EnvSnapshot& env);
 
 } // namespace hpcml::launch

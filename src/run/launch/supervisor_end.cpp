@@ -6,9 +6,6 @@
 #include <cerrno>
 #include <csignal>
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/resource.h>
 
 #include "core/failures/failure_report.hpp"
 #include "core/failures/log_messages.hpp"
@@ -61,11 +58,11 @@ bool Supervisor::write_rest() {
   const auto writers = std::span(ends).first<OutputRelay::k_writers>();
   x_output.watch_writers(writers);
   ends[k_signals] = {x_signals.fd(), POLLIN, 0};
-  if (::poll(ends.data(), ends.size(), wait_milliseconds(alive_at)) < 0) return errno == EINTR;
+  if (x_system.poll(ends, wait_milliseconds(alive_at)) < 0) return errno == EINTR;
   x_output.handle_writers(writers);
-  if (x_output.unwritten() < before) x_policy.on_drain_progress(Clock::now());
+  if (x_output.unwritten() < before) x_policy.on_drain_progress(x_system.now());
   if (ends[k_signals].revents != 0) read_signals();
-  perform(x_policy.on_time(Clock::now()));
+  perform(x_policy.on_time(x_system.now()));
   return !x_policy.is_drain_given_up();
 }
 
@@ -102,7 +99,7 @@ void Supervisor::report_failure_of_ranks(const LaunchOutcome& outcome) {
 }
 
 LaunchOutcome Supervisor::finish() {
-  x_policy.on_drain(Clock::now());
+  x_policy.on_drain(x_system.now());
   for (bool more = true; more && !x_policy.is_drain_given_up();) {
     more = x_output.read_rest();
     if (x_output.is_full()) write_rest();
@@ -122,32 +119,33 @@ LaunchOutcome Supervisor::finish() {
 
 LaunchOutcome Supervisor::part_from_store(const LaunchOutcome& ended, int part) {
   if (ended.code != 0 || ended.stopped || x_policy.is_ending()) return ended;
-  if (::eventfd_write(part, 1) != 0) return ended;
+  const std::uint64_t count = 1; // `part` is an eventfd
+  if (x_system.write(part, &count, sizeof count) != sizeof count) return ended;
   for (;;) {
     x_groups.reap();
     if (has_lost_store()) return ended;
     pollfd signals{x_signals.fd(), POLLIN, 0};
-    if (::poll(&signals, 1, -1) < 0 && errno != EINTR) return ended;
+    if (x_system.poll({&signals, 1}, -1) < 0 && errno != EINTR) return ended;
     read_signals();
     if (x_policy.is_ending()) return x_policy.outcome_of_request();
   }
 }
 
-void end_by_signal(int signal) {
+void end_by_signal(System& system, int signal) {
   // A rank may have written a core file; ours would contain nothing useful.
   rlimit none{0, 0};
-  ::setrlimit(RLIMIT_CORE, &none);
-  ::signal(signal, SIG_DFL);
+  system.setrlimit(RLIMIT_CORE, none);
+  system.set_action(signal, SIG_DFL);
   sigset_t only;
   ::sigemptyset(&only);
   ::sigaddset(&only, signal);
-  ::raise(signal);
-  ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
+  system.kill(system.getpid(), signal);
+  system.sigprocmask(SIG_UNBLOCK, &only, nullptr);
 }
 
-void end_step_by_signal(int signal, const util::EnvSnapshot& env) {
+void end_step_by_signal(System& system, int signal, const util::EnvSnapshot& env) {
   wait_for_output_flush(env);
-  end_by_signal(signal);
+  end_by_signal(system, signal);
 }
 
 } // namespace hpcml::launch

@@ -29,9 +29,9 @@ ProcessLimit read_limit(decltype(RLIMIT_NOFILE) resource) {
   return {from_kernel(found.rlim_cur), from_kernel(found.rlim_max)};
 }
 
-void apply_limit(decltype(RLIMIT_NOFILE) resource, const ProcessLimit& limit) {
+void apply_limit(System& system, int resource, const ProcessLimit& limit) {
   const rlimit wanted{to_kernel(limit.soft), to_kernel(limit.hard)};
-  (void)::setrlimit(resource, &wanted);
+  system.setrlimit(resource, wanted);
 }
 
 /// Returns the names of all interfaces of this node, up or not; empty if unknown.
@@ -98,9 +98,9 @@ std::vector<std::string> read_ancestors() {
 
 ProcessLimits read_limits() { return {read_limit(RLIMIT_MEMLOCK), read_limit(RLIMIT_NOFILE)}; }
 
-void apply_limits(const ProcessLimits& limits) {
-  apply_limit(RLIMIT_MEMLOCK, limits.locked_memory);
-  apply_limit(RLIMIT_NOFILE, limits.open_files);
+void apply_limits(System& system, const ProcessLimits& limits) {
+  apply_limit(system, RLIMIT_MEMLOCK, limits.locked_memory);
+  apply_limit(system, RLIMIT_NOFILE, limits.open_files);
 }
 
 std::string read_locking_fabric(const std::filesystem::path& root) {

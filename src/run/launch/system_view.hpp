@@ -24,7 +24,7 @@ std::vector<std::string> read_ancestors();
 ProcessLimits read_limits();
 
 /// Sets the soft limits of this process. One that the kernel rejects stays.
-void apply_limits(const ProcessLimits& limits);
+void apply_limits(System& system, const ProcessLimits& limits);
 
 /// Returns the fabric of this node that locks memory, "InfiniBand", "Omni-Path" or "RoCE", by its devices
 /// below `root`; empty if it has none.

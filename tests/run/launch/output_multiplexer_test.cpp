@@ -23,7 +23,7 @@ class Pipes {
 public:
   Pipes(const OutputOptions& output_options, unsigned count, bool errors)
       : x_writing(count, -1), x_target(make_target()),
-        stream(x_target[1], plan_routes(output_options, {0, count, false}, errors),
+        stream(System::native(), x_target[1], plan_routes(output_options, {0, count, false}, errors),
                [this](const std::string& text) { printed.push_back(text); }) {
     x_handler = ::signal(SIGPIPE, SIG_IGN);
     REQUIRE(stream.open_files(output_options, 0));

@@ -161,16 +161,6 @@ TEST_CASE("a launch that is killed while it starts its ranks leaves none") {
   }
 }
 
-TEST_CASE("a start that the limit of open files does not allow is refused before the first rank") {
-  const auto output = util::run_process(
-      {"bash", "-c", "ulimit -n 100; exec \"$0\" launch --nproc-per-node 64 -- echo started", HPCML_BINARY},
-      bare_environment(), std::chrono::seconds(300));
-  REQUIRE(output);
-  CHECK(output->exit_code == 125);
-  CHECK(output->out.empty());
-  CHECK_THAT(output->err, Contains("64 ranks require 256 open files, which exceeds the hard limit (100"));
-}
-
 TEST_CASE("nothing runs on where the process that starts the ranks is killed half-way") {
   CHECK_THAT(spoil_start([](pid_t, pid_t starter) { ::kill(starter, SIGKILL); }),
              Contains("the process that starts the ranks exited"));
