@@ -29,28 +29,6 @@ TEST_CASE("without /sys a program starts that nobody is to bind, and another is 
   }
 }
 
-TEST_CASE("a program's name that is none gets the words that start it") {
-  const std::string directory = make_directory(), program = std::string(HPCML_BINARY) + " launch -- ";
-  struct Row {
-    const char* name;
-    int code;
-    const char* hint;
-  };
-  for (const auto& row : {Row{"train.py", 127, "hint: use python train.py"},
-                          {"./train.py", 126, "use python ./train.py"},
-                          {"run", 127, "use ./run: run is in the working directory, which is not in PATH"},
-                          {"data", 127, "use its path, or load the module that provides it"},
-                          {"./data", 126, "chmod +x ./data if it is a program"},
-                          {"none.py", 127, "use python none.py"}}) {
-    CAPTURE(row.name);
-    const auto output = run_line("cd " + directory +
-                                 " && touch train.py data && printf '#!/bin/sh\n' > run && chmod +x run; " +
-                                 program + row.name);
-    CHECK(output.exit_code == row.code);
-    CHECK_THAT(output.err, Contains(row.hint));
-  }
-}
-
 TEST_CASE("Ctrl-Z at a terminal stops launch and its ranks, and fg goes on with all") {
   // The shell's own terminal; what is typed waits for what is to be seen.
   const auto output =

@@ -13,16 +13,12 @@
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/rank_output_helper.hpp"
-#include "run/launch/supervisor.hpp"
 #include "skip.hpp"
-#include "sorted_lines.hpp"
 #include "temp_directory.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;
 using Catch::Contains;
-using test::sorted_lines;
-using Lines = std::vector<std::string>;
 
 namespace {
 
@@ -32,23 +28,6 @@ long memory(const std::string& name) {
   const auto at = text.find(name + ":");
   return at == std::string::npos ? 0 : std::stol(text.substr(at + name.size() + 1));
 }
-
-/// Keeps what is known of a rank's output when it fails, in a file.
-class Listener : public launch::RankObserver {
-public:
-  explicit Listener(std::string path) : x_path(std::move(path)) {}
-  bool look(launch::Supervisor&) override { return false; }
-  void failed(const launch::RankProcess& process, const launch::Supervisor& ranks) override {
-    std::string text = ranks.output().last_written(process.local_rank) ? "it wrote\n" : "it wrote nothing\n";
-    for (const auto& line : ranks.output().last_lines(process.local_rank)) text += line + "\n";
-    if (!util::write_file(x_path, text)) ::_exit(98);
-  }
-
-private:
-  std::string x_path;
-};
-
-const char* const k_two_words = "echo out$RANK; echo err$RANK >&2";
 
 launch::OutputOptions into(const std::filesystem::path& directory) {
   launch::OutputOptions output_options;
@@ -66,78 +45,6 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 }
 
 } // namespace
-
-TEST_CASE("with a folder each rank's streams go into files of their own and are shown") {
-  test::TempDirectory directory;
-  const auto output = run_ranks({into(directory / "new/logs"), 2, in_shell(k_two_words)});
-  CHECK(output.exit_code == 0);
-  CHECK(sorted_lines(output.out) == Lines{"[0] out0", "[1] out1"});
-  CHECK(sorted_lines(output.err) == Lines{"[0] err0", "[1] err1"});
-  for (const std::string rank : {"0", "1"}) {
-    CHECK(bytes_of(directory / "new/logs" / rank / "stdout.log") == "out" + rank + "\n");
-    CHECK(bytes_of(directory / "new/logs" / rank / "stderr.log") == "err" + rank + "\n");
-  }
-  // Once more: they are appended to.
-  CHECK(run_ranks({into(directory / "new/logs"), 1, in_shell("printf more")}).exit_code == 0);
-  CHECK(bytes_of(directory / "new/logs/0/stdout.log") == "out0\nmore");
-}
-
-TEST_CASE("redirected streams are in files only, teed ones in both, and the others are shown only") {
-  test::TempDirectory directory;
-  auto output_options = into(directory.path());
-  output_options.redirects.others = {true, false};
-  output_options.tee.named[1] = {true, false};
-  const auto output = run_ranks({output_options, 2, in_shell(k_two_words)});
-  CHECK(output.out == "[1] out1\n");
-  CHECK(sorted_lines(output.err) == Lines{"[0] err0", "[1] err1"});
-  CHECK(bytes_of(directory / "0/stdout.log") == "out0\n");
-  CHECK(bytes_of(directory / "1/stdout.log") == "out1\n");
-  CHECK(bytes_of(directory / "0/stderr.log") == "none");
-  CHECK(bytes_of(directory / "1/stderr.log") == "none");
-}
-
-TEST_CASE("ranks that are not to be shown go into their files, or nowhere") {
-  test::TempDirectory directory;
-  auto output_options = into(directory.path());
-  output_options.shown = {1};
-  auto output = run_ranks({output_options, 3, in_shell(k_two_words)});
-  CHECK(output.out == "[1] out1\n");
-  CHECK(output.err == "[1] err1\n");
-  CHECK(bytes_of(directory / "2/stdout.log") == "out2\n");
-  output_options.directory.clear();
-  output = run_ranks({output_options, 3, in_shell("seq 1 20000; " + std::string(k_two_words))});
-  CHECK(output.exit_code == 0);
-  CHECK(output.err == "[1] err1\n");
-  CHECK(count_of(output.out, "\n") == 20001);
-}
-
-TEST_CASE("shown lines have the prefix that is asked for, and files none") {
-  test::TempDirectory directory;
-  auto output_options = into(directory.path());
-  output_options.prefix = "[${role_name}${local_rank}]:";
-  output_options.role = "trainer";
-  const auto output = run_ranks({output_options, 2, in_shell("printf 'a\\nb'")});
-  CHECK(sorted_lines(output.out) == Lines{"[trainer0]:a", "[trainer0]:b", "[trainer1]:a", "[trainer1]:b"});
-  CHECK(bytes_of(directory / "1/stdout.log") == "a\nb");
-}
-
-TEST_CASE("lines that hold one of the strings go into a file of all ranks, too") {
-  test::TempDirectory directory;
-  auto output_options = into(directory.path());
-  output_options.out_filters = {"loss=", "epoch"};
-  output_options.err_filters = {"Error"};
-  output_options.redirects.others = {true, true};
-  const auto output =
-      run_ranks({output_options, 2,
-                 in_shell("echo loss=$RANK; echo other; echo Error >&2; echo fine >&2; printf "
-                          "'the epoch'")});
-  CHECK(output.out.empty());
-  CHECK(output.err.empty());
-  CHECK(sorted_lines(bytes_of(directory / "filtered_stdout.log")) ==
-        Lines{"[0] loss=0", "[0] the epoch", "[1] loss=1", "[1] the epoch"});
-  CHECK(sorted_lines(bytes_of(directory / "filtered_stderr.log")) == Lines{"[0] Error", "[1] Error"});
-  CHECK(bytes_of(directory / "1/stdout.log") == "loss=1\nother\nthe epoch");
-}
 
 TEST_CASE("binary output without a last newline is in the files byte by byte") {
   test::TempDirectory directory;
@@ -246,16 +153,6 @@ TEST_CASE("a limit of file sizes ends neither launch nor a rank that keeps to it
   CHECK(bytes_of(directory / "0/stdout.log").size() == 100000);
 }
 
-TEST_CASE("a log folder that cannot be made is an error before any rank starts") {
-  test::TempDirectory directory;
-  REQUIRE(util::write_file(directory / "file", "x"));
-  const auto output =
-      run_ranks({into(directory / "file/logs"), 2, in_shell("touch " + (directory / "started").string())});
-  CHECK(output.exit_code == 125);
-  CHECK_THAT(output.err, Contains("cannot create directory " + (directory / "file/logs/0").string()));
-  CHECK_FALSE(std::filesystem::exists(directory / "started"));
-}
-
 TEST_CASE("files are whole where our standard output is closed, full, or its reader goes away") {
   test::TempDirectory directory;
   RanksToStart closed{into(directory / "closed"), 2, in_shell("seq 1 20000")};
@@ -279,35 +176,6 @@ TEST_CASE("files are whole where our standard output is closed, full, or its rea
     CHECK(count_of(bytes_of(directory / "closed" / rank / "stdout.log"), "\n") == 20000);
     CHECK(count_of(bytes_of(directory / "away" / rank / "stdout.log"), "\n") == 20001);
   }
-}
-
-TEST_CASE("launch says what failed as it does without files, and the rank's last words are in its file") {
-  test::TempDirectory directory;
-  const auto output = run_ranks(
-      {into(directory.path()), 2, in_shell("test $RANK = 1 || exec sleep 60; echo last >&2; exit 7")});
-  CHECK(output.exit_code == 7);
-  CHECK_THAT(output.err, Contains("rank 1/2 (") && Contains(", local 1) exited with code 7"));
-  CHECK(bytes_of(directory / "1/stderr.log") == "last\n");
-}
-
-TEST_CASE("who oversees the ranks knows the last words of one when it hears that it failed") {
-  test::TempDirectory directory;
-  const auto received = (directory / "heard").string();
-  Listener listener(received);
-  std::string expected = "it wrote\n";
-  for (int i = 4982; i <= 5000; ++i) expected += std::to_string(i) + "\n";
-  for (int round = 0; round < 10; ++round) { // it writes and ends at once: the one may be heard of before
-    RanksToStart ranks{
-        {}, 2, in_shell("test $RANK = 1 || exec sleep 60; seq 5000 >&2; printf end >&2; exit 7")};
-    if (round % 2 == 1) ranks.before = [] { ::dup2(STDERR_FILENO, STDOUT_FILENO); };
-    ranks.overseer = &listener;
-    CHECK(run_ranks(ranks).exit_code == 7);
-    CHECK(bytes_of(received) == expected + "end\n");
-  }
-  RanksToStart silent{{}, 1, in_shell("exit 3")};
-  silent.overseer = &listener;
-  CHECK(run_ranks(silent).exit_code == 3);
-  CHECK(bytes_of(received) == "it wrote nothing\n");
 }
 
 TEST_CASE("however much eight ranks write, launch keeps little of it", "[time]") {

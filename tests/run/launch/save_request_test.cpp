@@ -50,35 +50,6 @@ TEST_CASE(
   CHECK(task.wait() == 3);
 }
 
-TEST_CASE("a rank's program behind a shell hears TERM, and is waited for though the shell dies of it") {
-  Running task(through_shell({"launch"}), saving_environment(step_environment(0, 1)));
-  CHECK(task.read_line() == "ready");
-  task.signal(SIGTERM);
-  CHECK(task.read_line() == "saved " + std::to_string(SIGTERM));
-  CHECK(task.wait() == 128 + SIGTERM);
-}
-
-TEST_CASE("a program without a handler is not killed by the request") {
-  Running second_run({"launch", "--", "python3", "-c",
-                      "import time; print('ready', flush=True); time.sleep(1.5); print('on', flush=True)"},
-                     saving_environment(step_environment(0, 1)));
-  CHECK(second_run.read_line() == "ready");
-  second_run.signal(SIGURG);
-  CHECK(second_run.read_line() == "on");
-  CHECK(second_run.wait() == 0);
-}
-
-TEST_CASE("all ranks of a launch hear the request once, and have their time after the first has ended") {
-  Running ranks(through_shell({"launch", "--nproc-per-node", "2"}), saving_environment(bare_environment()));
-  CHECK(test::sorted_lines(ranks.read_line() + "\n" + ranks.read_line() + "\n") ==
-        std::vector<std::string>{"[0] ready", "[1] ready"});
-  ranks.signal(SIGURG);
-  const std::string saved = "saved " + std::to_string(SIGUSR2);
-  CHECK(test::sorted_lines(ranks.read_line() + "\n" + ranks.read_line() + "\n") ==
-        std::vector<std::string>{"[0] " + saved, "[1] " + saved});
-  CHECK(ranks.wait() == 3);
-}
-
 TEST_CASE("without a request that anybody hears launch becomes its program, and URG is nothing") {
   Running task({"launch", "--", "sh", "-c", "echo $$; kill -URG $$; echo on"}, step_environment(0, 1));
   CHECK(task.read_line() == std::to_string(task.pid()));
