@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Ports written as numbers.
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <fmt/format.h>
 #include <unordered_map>
@@ -8,6 +9,7 @@
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
 #include "check/port_owner.hpp"
+#include "check/rendezvous_argument.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
@@ -197,12 +199,12 @@ void add_ray_port(const LintContext& subject, Numbers& numbers, const Launch& la
     hits.back().hint = fmt::format("set it from the job id: ray start --head --port={}", k_job_port);
 }
 
-/// True if the launch's program does not read MASTER_PORT: torchrun and torch.distributed.launch, which set
-/// it for their ranks from an option, or to 29500.
+/// True if the launch's program does not read MASTER_PORT: a launcher that sets it for its ranks from an
+/// option, or to 29500.
 bool overrides_port(const Launch& launch) {
+  static constexpr std::array<std::string_view, 3> k_launchers = {"accelerate", "deepspeed", "torchrun"};
   const auto* agent = launch.agent();
-  return agent && agent->program == "torchrun" && agent->complete &&
-         !agent->find_any({model::OptionMeaning::port, model::OptionMeaning::endpoint});
+  return agent && util::contains(k_launchers, std::string_view(agent->program)) && agent->complete;
 }
 
 /// True if the value is unknown, or all programs that see it set the variable again.
@@ -248,6 +250,18 @@ void add_default_port(const LintContext& subject, const Launch& launch, RuleMatc
                    diag::Severity::note});
 }
 
+/// Reports ports among the arguments of a program that several tasks or processes run.
+void add_program_ports(const LintContext& subject, Numbers& numbers, const Launch& launch,
+                       RuleMatches& hits) {
+  const auto* python = launch.python();
+  if (!python || launch.agent()) return;
+  for (const auto& argument : rendezvous_arguments(*python)) {
+    // Digits of a host that is not one of the job's are those of a service elsewhere.
+    const auto host = shell::known_argument(argument.host, argument.place);
+    add(subject, numbers, argument.port, argument.place, names_foreign_host(subject, host, false), hits);
+  }
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (!is_shared(subject).value_or(true)) return hits; // no other process listens on these nodes
@@ -260,6 +274,7 @@ RuleMatches find(const LintContext& subject) {
   }
   for (const auto& launch : subject.launches) {
     add_ray_port(subject, numbers, launch, hits);
+    add_program_ports(subject, numbers, launch, hits);
     add_default_port(subject, launch, hits);
     const auto* agent = launch.agent();
     if (!agent || agent->find(model::OptionMeaning::alone) || has_rendezvous_service(launch, *agent))

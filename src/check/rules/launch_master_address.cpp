@@ -3,6 +3,7 @@
 #include "check/job_shape.hpp"
 
 #include "check/launch_facts.hpp"
+#include "check/rendezvous_argument.hpp"
 #include "core/util/host_names.hpp"
 #include "core/util/text.hpp"
 #include <fmt/format.h>
@@ -117,6 +118,19 @@ void check_variables(const LintContext& subject, const Launch& launch, RuleMatch
     if (const auto* value = launch.variable(name)) check_value(subject, *value, value->place, hits);
 }
 
+/// Checks the address that a program gets by an argument, which every task of the step reads.
+void check_arguments(const Launch& launch, RuleMatches& hits) {
+  const auto* python = launch.python();
+  if (!python || launch.agent()) return;
+  for (const auto& argument : rendezvous_arguments(*python))
+    if (util::is_loopback_address(argument.host))
+      add_match(hits,
+                {argument.place,
+                 fmt::format("the other nodes look for the first rank at {}, which is their own address",
+                             argument.host),
+                 "use the first host: scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1"});
+}
+
 /// Whether this start is the first node's own, of several that the script writes out: it is at localhost.
 bool is_first_node(const Launch& launch, const Link& agent) {
   const auto* rank = agent.find(OptionMeaning::node_rank);
@@ -140,7 +154,9 @@ RuleMatches find(const LintContext& subject) {
           endpoint && endpoint->value && !is_first_node(launch, *agent))
         check_value(subject, *endpoint->value, endpoint->place, hits);
     }
-    if (launch.step()) check_variables(subject, launch, hits);
+    if (!launch.step()) continue;
+    check_variables(subject, launch, hits);
+    check_arguments(launch, hits);
   }
   return hits;
 }
