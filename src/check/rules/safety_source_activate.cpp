@@ -2,6 +2,7 @@
 // The old way to activate a conda environment.
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "check/rule.hpp"
 #include "check/script_work.hpp"
@@ -21,6 +22,44 @@ bool may_bring_conda(const shell::Command& command) {
                      [](const auto& word) { return word.text().find("conda") != std::string::npos; });
 }
 
+/// The number at the beginning of the text, which loses it and the dot after it; nothing where none is.
+std::optional<unsigned long long> take_number(std::string_view& text) {
+  const auto length = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto number = util::parse_unsigned(text.substr(0, length));
+  text.remove_prefix(std::min(text.size(), length + (text.substr(length, 1) == "." ? 1 : 0)));
+  return number;
+}
+
+/// The version after the name: "4.2.0" of "Anaconda3/4.2.0", "4.4" of "python/3.6-anaconda-4.4".
+std::string_view version_after(std::string_view module, std::size_t at) {
+  auto rest = module.substr(at);
+  if (rest.size() > 1 && (rest[0] == '2' || rest[0] == '3') && (rest[1] == '/' || rest[1] == '-'))
+    rest.remove_prefix(1);
+  rest.remove_prefix(std::min(rest.find_first_not_of("/-_v"), rest.size()));
+  return rest;
+}
+
+/// True if the module is an Anaconda, or a Miniconda, with a conda older than 4.4, which has no `conda
+/// activate`. Anaconda 5.1 is the first one with conda 4.4, Miniconda has conda's version.
+bool is_old_conda(const std::string& module) {
+  const auto name = util::to_lower(module);
+  const auto at = name.rfind("conda");
+  if (at == std::string::npos) return false;
+  auto version = version_after(name, at + 5);
+  const auto major = take_number(version);
+  const auto minor = take_number(version);
+  if (!major || !minor) return false;
+  if (!std::string_view(name).substr(0, at).ends_with("ana")) return *major == 4 && *minor < 4;
+  return (*major == 4 && *minor <= 4) || (*major == 5 && *minor == 0) || (*major == 2 && *minor < 6);
+}
+
+/// True if the script loads such a module.
+bool loads_old_conda(const shell::Command& command) {
+  const auto words = command.arguments();
+  return (is_program(command, "module") || is_program(command, "ml")) &&
+         std::any_of(words.begin(), words.end(), [](const auto& word) { return is_old_conda(word.text()); });
+}
+
 /// True if a login shell, which reads the user's files, runs the script.
 bool has_login_shell(std::string_view text) {
   const auto line = shebang_line(text);
@@ -38,7 +77,9 @@ bool is_source_of_activate(const shell::Command& command) {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   const auto& commands = subject.listing.commands;
-  if (std::none_of(commands.begin(), commands.end(), is_source_of_activate)) return hits;
+  if (std::none_of(commands.begin(), commands.end(), is_source_of_activate) ||
+      std::any_of(commands.begin(), commands.end(), loads_old_conda))
+    return hits;
   bool brought = has_login_shell(subject.text) || subject.text.find("PATH=") != std::string_view::npos ||
                  !subject.listing.complete || !subject.unread.empty();
   for (const auto& command : commands) {

@@ -1,0 +1,3 @@
+#!/bin/bash
+module load python3/3.6-anaconda-4.4
+source activate torch
