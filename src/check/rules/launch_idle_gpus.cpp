@@ -70,11 +70,11 @@ RuleMatches find(const LintContext& subject) {
     // A step elsewhere does the work; this one prepares it.
     if (!launch.step() && elsewhere) continue;
     add_match(hits, {python->place,
-                     fmt::format(
-                         "one process on a node with {} GPUs uses one of them unless it starts others itself",
-                         *shape.gpus_per_node),
-                     "use one process per GPU (torchrun --nproc_per_node, or srun with --ntasks-per-node), "
-                     "or request one GPU"});
+                     fmt::format("one process has {} GPUs: if its program does not spread the work itself "
+                                 "(DataParallel, mp.spawn, device_map), the others stay idle",
+                                 *shape.gpus_per_node),
+                     "if it uses one GPU, request one, or start a process per GPU: torchrun "
+                     "--nproc_per_node, or srun with --ntasks-per-node"});
   }
   return hits;
 }
