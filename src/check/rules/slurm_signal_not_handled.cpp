@@ -7,6 +7,7 @@
 
 #include "check/node_reach.hpp"
 #include "check/rule.hpp"
+#include "check/script_work.hpp"
 #include "core/slurm/values.hpp"
 #include "core/util/text.hpp"
 
@@ -82,9 +83,12 @@ std::span<const shell::Argument> trapped_signals(const shell::Command& command) 
 
 struct Shell {
   const shell::Command* trap = nullptr; ///< for the signal, of the batch shell itself
-  bool waits = false;
+  bool waits = false;                   ///< elsewhere than in a trap
   bool unknown = false; ///< something that cannot be seen may set a trap or take the shell's place
 };
+
+/// A wait that the shell comes to before any signal.
+bool is_wait(const shell::Command& command) { return !command.context.trap && is_program(command, "wait"); }
 
 Shell look(const LintContext& subject, const std::string& signal) {
   Shell result;
@@ -95,7 +99,7 @@ Shell look(const LintContext& subject, const std::string& signal) {
     if (!name && !(in_known_eval && command.context.script == "eval")) result.unknown = true;
     if (name && *name == "eval") in_known_eval = sets_up_environment(command);
     if (!name || command.context.uncalled) continue;
-    if (*name == "wait") result.waits = true;
+    result.waits = result.waits || is_wait(command);
     if ((*name == "source" || *name == "." || *name == "eval") && !sets_up_environment(command))
       result.unknown = true;
     if (std::find(command.prefixes.begin(), command.prefixes.end(), "exec") != command.prefixes.end())
@@ -110,15 +114,41 @@ Shell look(const LintContext& subject, const std::string& signal) {
   return result;
 }
 
-/// The first step that the shell waits for before it looks at signals.
-const Launch* foreground_step(const LintContext& subject, const shell::Command& trap) {
-  for (const auto& launch : subject.launches) {
-    const auto& context = launch.command->context;
-    if (launch.chain.front().program == "srun" && !launch.command->parent && !context.background &&
-        !context.substitution && !context.trap && launch.command->place.offset > trap.place.offset)
-      return &launch;
-  }
-  return nullptr;
+/// True if the launch is a program that may run for the whole job: a step, a launcher, python or a script.
+bool may_run_long(const Launch& launch) {
+  const auto& program = launch.chain.front().program;
+  const bool is_script = (program == "bash" || program == "sh") && !launch.last().operands.empty();
+  return program == "srun" || does_work(launch) || is_script;
+}
+
+/// True if the shell waits for the program, and looks at signals only when it has ended.
+bool is_in_foreground(const Launch& launch) {
+  const auto& context = launch.command->context;
+  return !launch.command->parent && !context.background && !context.substitution && !context.trap &&
+         !context.uncalled && !context.unreached && may_run_long(launch);
+}
+
+/// True if the job's work is in the background: what is in the foreground then is short.
+bool works_in_background(const LintContext& subject) {
+  return std::any_of(subject.launches.begin(), subject.launches.end(), [](const Launch& launch) {
+    return launch.command->context.background && does_work(launch);
+  });
+}
+
+/// The first program after the trap that delays it.
+const Launch* find_delaying(const LintContext& subject, const shell::Command& trap) {
+  const auto found =
+      std::find_if(subject.launches.begin(), subject.launches.end(),
+                   [&](const Launch& launch) { return launch.command > &trap && is_in_foreground(launch); });
+  return found == subject.launches.end() ? nullptr : &*found;
+}
+
+/// True if programs run in the foreground, and all of them before the trap is set.
+bool is_set_late(const LintContext& subject, const shell::Command& trap) {
+  return !find_delaying(subject, trap) &&
+         std::any_of(subject.launches.begin(), subject.launches.end(), [&](const Launch& launch) {
+           return launch.command < &trap && does_work(launch) && is_in_foreground(launch);
+         });
 }
 
 /// Whether the script shows all that it does, and starts no step.
@@ -144,6 +174,21 @@ RuleMatches find_for_steps(const LintContext& subject, const slurm::OptionSettin
            fmt::format("use --signal=B:{}, start srun with & and wait for it", setting.value.value_or(""))}};
 }
 
+/// Reports a trap of the batch shell that runs too late, or that is set too late.
+RuleMatches find_late(const LintContext& subject, const std::string& signal, const shell::Command& trap) {
+  if (const auto* launch = find_delaying(subject, trap))
+    return {{launch->command->place,
+             fmt::format("the trap for {} runs only after this {} has ended", signal,
+                         launch->step() ? "step" : "program"),
+             "add & to start it in the background, and wait"}};
+  if (is_set_late(subject, trap))
+    return {{trap.place,
+             fmt::format("this trap is set after the program has ended: until then {} kills the batch shell",
+                         signal),
+             "set it before the program, start the program with &, and wait"}};
+  return {};
+}
+
 RuleMatches find(const LintContext& subject) {
   const auto* setting = subject.directive("signal");
   if (!setting || setting->place.length == 0 || !is_own_shell(subject)) return {};
@@ -159,11 +204,8 @@ RuleMatches find(const LintContext& subject) {
     return {{setting->place, fmt::format("the batch shell has no trap for {} and is killed by it", signal),
              fmt::format("add trap 'what to do' {}, or remove B: to send the signal to the steps", signal)}};
   }
-  if (batch.waits || batch.unknown) return {};
-  if (const auto* step = foreground_step(subject, *batch.trap))
-    return {{step->command->place, fmt::format("the trap for {} runs only after this step has ended", signal),
-             "add & to start it in the background, and wait"}};
-  return {};
+  if (batch.waits || batch.unknown || works_in_background(subject)) return {};
+  return find_late(subject, signal, *batch.trap);
 }
 
 } // namespace slurm_signal_not_handled

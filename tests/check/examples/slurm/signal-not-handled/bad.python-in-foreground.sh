@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --signal=B:USR1@120
+trap 'touch stop' USR1
+python train.py
