@@ -86,6 +86,7 @@ RuleMatches find(const LintContext& subject) {
   if (!subject.listing.complete || !subject.unread.empty()) return hits;
   for (const auto& command : subject.listing.commands) {
     const auto name = command.name();
+    if (command.context.trap) continue; // it has not run yet
     if (may_bring_function(command)) return hits;
     if (*name != "conda" || command.parent || command.context.uncalled) continue;
     const auto words = command.arguments();

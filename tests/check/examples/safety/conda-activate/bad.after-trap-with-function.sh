@@ -1,0 +1,5 @@
+#!/bin/bash
+cleanup() { rm -f lock; }
+trap cleanup EXIT
+conda activate torch
+python train.py
