@@ -23,14 +23,22 @@ std::vector<std::string_view> names_in(std::string_view text) {
   return names;
 }
 
+namespace {
+
+/// False if the text does not have the name; names without '_' are not among its names.
+bool may_be_in_text(const LintContext& subject, std::string_view name) {
+  return name.find('_') == std::string_view::npos ||
+         std::binary_search(subject.names.begin(), subject.names.end(), name);
+}
+
+} // namespace
+
 std::vector<EffectiveEnvVariable> seen_variables(const LintContext& subject,
                                                  std::initializer_list<std::string_view> names) {
   std::vector<EffectiveEnvVariable> seen;
   std::set<std::pair<std::size_t, std::string_view>> known;
   // A name that the text does not have is not worth a look at every command.
-  if (std::none_of(names.begin(), names.end(), [&](auto name) {
-        return std::binary_search(subject.names.begin(), subject.names.end(), name);
-      }))
+  if (std::none_of(names.begin(), names.end(), [&](auto name) { return may_be_in_text(subject, name); }))
     return seen;
   const auto add = [&](std::string_view name, const shell::Argument& value, diag::TextRange set_at,
                        const Launch& launch) {

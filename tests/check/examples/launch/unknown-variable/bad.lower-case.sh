@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+export omp_num_threads=8
+srun python train.py

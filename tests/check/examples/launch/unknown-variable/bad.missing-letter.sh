@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+export OMP_NUM_THREAD=8
+srun python train.py

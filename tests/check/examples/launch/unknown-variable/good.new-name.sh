@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+export PYTORCH_ALLOC_CONF=expandable_segments:True
+srun python train.py
