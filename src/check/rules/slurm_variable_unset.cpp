@@ -52,6 +52,30 @@ constexpr std::array<std::string_view, 30> k_names = {
 constexpr std::array<std::string_view, 4> k_others = {"SLURM_GPUS_PER_TASK", "SLURM_JOB_GID", "SLURM_JOB_UID",
                                                       "SLURM_NODES"};
 
+/// Names that scripts use in place of those of Slurm.
+struct MistakenVariable {
+  std::string_view name, meant;
+};
+constexpr std::array<MistakenVariable, 17> k_mistaken = {{
+    {"SLURM_CPUS", "SLURM_CPUS_PER_TASK"},
+    {"SLURM_JOB_WORKDIR", "SLURM_SUBMIT_DIR"},
+    {"SLURM_LOCAL_RANK", "SLURM_LOCALID"},
+    {"SLURM_NODENAME", "SLURMD_NODENAME"},
+    {"SLURM_NODE_NAME", "SLURMD_NODENAME"},
+    {"SLURM_NODE_RANK", "SLURM_NODEID"},
+    {"SLURM_NUM_CPUS", "SLURM_CPUS_PER_TASK"},
+    {"SLURM_NUM_NODES", "SLURM_JOB_NUM_NODES"},
+    {"SLURM_NUM_TASKS", "SLURM_NTASKS"},
+    {"SLURM_O_WORKDIR", "SLURM_SUBMIT_DIR"},
+    {"SLURM_RANK", "SLURM_PROCID"},
+    {"SLURM_TASK_ID", "SLURM_ARRAY_TASK_ID"},
+    {"SLURM_TASKID", "SLURM_ARRAY_TASK_ID"},
+    {"SLURM_WORKDIR", "SLURM_SUBMIT_DIR"},
+    {"SLURM_WORKING_DIR", "SLURM_SUBMIT_DIR"},
+    {"SLURM_WORK_DIR", "SLURM_SUBMIT_DIR"},
+    {"SLURM_WORLD_SIZE", "SLURM_NTASKS"},
+}};
+
 /// True if one letter added, dropped or replaced makes one text of the other.
 bool is_one_letter_off(std::string_view a, std::string_view b) {
   if (a.size() > b.size()) std::swap(a, b);
@@ -65,6 +89,8 @@ bool is_one_letter_off(std::string_view a, std::string_view b) {
 /// The variable whose name is meant by one that no Slurm sets; empty if the name may be right.
 std::string_view meant_name(std::string_view name) {
   if (util::contains(k_names, name) || util::contains(k_others, name)) return {};
+  for (const auto& mistaken : k_mistaken)
+    if (mistaken.name == name) return mistaken.meant;
   const auto found = std::find_if(k_names.begin(), k_names.end(),
                                   [&](auto known) { return is_one_letter_off(name, known); });
   return found == k_names.end() ? std::string_view() : *found;
@@ -201,7 +227,9 @@ void find_misspelt(const LintContext& subject, RuleMatches& hits) {
     hits.add({{begin, use.name.size()},
               fmt::format("Slurm sets no variable {}", use.name),
               fmt::format("use {}", meant),
-              {{begin, use.name.size(), std::string(meant)}},
+              is_one_letter_off(use.name, meant)
+                  ? std::vector<Edit>{{begin, use.name.size(), std::string(meant)}}
+                  : std::vector<Edit>(),
               only_prints(subject.text, use.at) ? std::optional(diag::Severity::note) : std::nullopt});
   }
 }
