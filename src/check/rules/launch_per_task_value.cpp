@@ -111,40 +111,75 @@ void check_words(const LintContext& subject, const Launch& launch, const Link& s
   }
 }
 
+/// True if the launch is a script that a shell runs in each task: what it runs is not visible.
+bool is_script(const Launch& launch) {
+  const auto& program = launch.last().program;
+  return (program == "bash" || program == "sh") && !launch.last().operands.empty() &&
+         !launch.last().operands[0].text().starts_with('-');
+}
+
 /// Whether some program within this step has the setting that was made outside.
-bool reaches_program(const LintContext& subject, const Link& step, const shell::Variable& variable) {
-  const bool is_device = variable.name.ends_with("_DEVICES");
+bool reaches_program(const LintContext& subject, const Link& step, std::string_view name,
+                     const shell::Argument& set) {
+  const bool is_device = name.ends_with("_DEVICES");
   return std::any_of(subject.launches.begin(), subject.launches.end(), [&](const Launch& launch) {
     const auto* own = launch.step();
-    if (!own || own->place.offset != step.place.offset || is_shell(launch) || is_utility(launch) ||
-        (launch.agent() && !is_device))
+    if (!own || own->place.offset != step.place.offset || (is_shell(launch) && !is_script(launch)) ||
+        is_utility(launch) || (launch.agent() && !is_device))
       return false;
-    const auto* value = launch.variable(variable.name);
-    return value && !variable.value.words.empty() &&
-           value->place.offset == variable.value.words[0].place.offset;
+    const auto* value = launch.variable(name);
+    return value && value->place.offset == set.place.offset;
   });
 }
 
-void check_exports(const LintContext& subject, const Launch& launch, const Link& step, RuleMatches& hits) {
+/// A variable that the batch script sets for a step.
+struct BatchSetting {
+  std::string_view name;
+  const shell::Argument& value;
+  diag::TextRange place;
+};
+
+void check_setting(const LintContext& subject, const Launch& launch, const Link& step,
+                   const BatchSetting& setting, RuleMatches& hits) {
   static constexpr std::array<std::string_view, 9> k_names = {
       "CUDA_VISIBLE_DEVICES", "GROUP_RANK", "HIP_VISIBLE_DEVICES", "LOCAL_RANK", "MACHINE_RANK", "NODE_RANK",
       "PET_NODE_RANK",        "RANK",       "ROCR_VISIBLE_DEVICES"};
+  if (!util::contains(k_names, setting.name)) return;
+  const auto* piece = reading_piece(setting.value, {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"});
+  if (!piece || !reaches_program(subject, step, setting.name, setting.value)) return;
+  const auto name = std::string(per_task_name(piece->text));
+  if (name == "SLURM_NODEID" && shape_of(subject, launch).nodes == 1) return;
+  add_match(
+      hits,
+      {setting.place,
+       fmt::format("{} is set in the batch script, where {} is 0, so every task gets 0", setting.name, name),
+       fmt::format("set it in each task: {} bash -c 'export {}=${}; exec python …' in single quotes",
+                   step.program, setting.name, name)});
+}
+
+void check_exports(const LintContext& subject, const Launch& launch, const Link& step, RuleMatches& hits) {
+  for (const auto& setting : launch.command->own)
+    check_setting(subject, launch, step, {setting.name, setting.value, setting.value.place}, hits);
   if (!launch.command->exports) return;
-  for (const auto& variable : *launch.command->exports) {
-    if (std::find(k_names.begin(), k_names.end(), variable->name) == k_names.end() ||
-        variable->value.words.size() != 1)
-      continue;
-    const auto* piece =
-        reading_piece(variable->value.words[0], {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"});
-    if (!piece || !reaches_program(subject, step, *variable)) continue;
-    const auto name = std::string(per_task_name(piece->text));
-    if (name == "SLURM_NODEID" && shape_of(subject, launch).nodes == 1) continue;
-    add_match(hits,
-              {variable->set_at,
-               fmt::format("{} is set in the batch script, where {} is 0, so every task gets 0",
-                           variable->name, name),
-               fmt::format("set it in each task: {} bash -c 'export {}=${}; exec python …' in single quotes",
-                           step.program, variable->name, name)});
+  for (const auto& variable : *launch.command->exports)
+    if (variable->value.words.size() == 1)
+      check_setting(subject, launch, step, {variable->name, variable->value.words[0], variable->set_at},
+                    hits);
+}
+
+/// Reports what the batch shell expands in the text of a here-document that the step's shells read.
+void check_input(const Launch& launch, const Link& step, RuleMatches& hits) {
+  for (const auto& redirect : launch.command->redirects) {
+    if (!redirect.op.starts_with("<<")) continue;
+    for (const auto& piece : redirect.target.pieces) {
+      const auto name = piece.known ? std::string_view() : per_task_name(piece.text);
+      if (name.empty()) continue;
+      add_match(hits, {piece.place,
+                       fmt::format("the batch shell expands {} before {} starts, so every task gets the "
+                                   "value of the batch host, 0",
+                                   piece.text, step.program),
+                       "put the word after << in single quotes, or a backslash before the dollar sign"});
+    }
   }
 }
 
@@ -160,6 +195,7 @@ RuleMatches find(const LintContext& subject) {
     if (shape.tasks && *shape.tasks == 1) continue;
     check_words(subject, launch, *step, hits);
     check_exports(subject, launch, *step, hits);
+    check_input(launch, *step, hits);
   }
   return hits;
 }

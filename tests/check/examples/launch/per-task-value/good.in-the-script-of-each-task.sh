@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+srun bash -c 'RANK=$SLURM_PROCID python train.py'
