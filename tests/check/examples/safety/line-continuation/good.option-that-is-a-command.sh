@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH --time=10
+srun \
+    python train.py \
+    --name echo
