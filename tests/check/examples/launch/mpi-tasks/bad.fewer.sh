@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=3 --ntasks-per-node=36
+mpirun -np 36 ./solver

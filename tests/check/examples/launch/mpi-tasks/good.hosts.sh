@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --ntasks=4
+mpirun --hostfile hosts -np 8 ./solver

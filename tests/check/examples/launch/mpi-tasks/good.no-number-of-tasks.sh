@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=1 --exclusive
+mpirun -np 32 ./solver
