@@ -29,8 +29,8 @@ bool names_search(const std::string& name) {
   return false;
 }
 
-/// Whether the program starts others on other nodes by its name or its words: a launcher, a search, or who
-/// gets a list of hosts or the job's number of nodes.
+} // namespace
+
 bool starts_nodes(const Link& python) {
   static constexpr std::array<std::string_view, 7> k_names = {"deepy", "launch", "submit",  "driver",
                                                               "sched", "ray",    "orchestr"};
@@ -50,6 +50,8 @@ bool starts_nodes(const Link& python) {
     return std::any_of(k_words.begin(), k_words.end(), has(text));
   });
 }
+
+namespace {
 
 /// Whether the word describes MPI: "openmpi/4.0.5", "mpi_ranks"; not "compiler" or "empirical".
 bool names_mpi(const std::string& text) {
