@@ -1,0 +1,7 @@
+#!/bin/bash
+NAME=run1
+sbatch <<EOF
+#!/bin/bash
+#SBATCH --job-name=\$NAME
+python train.py
+EOF
