@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "check/rule.hpp"
+#include "check/script_work.hpp"
 #include "core/shell/shell_names.hpp"
 #include "core/util/char_set.hpp"
 #include "core/util/text.hpp"
@@ -89,6 +90,111 @@ void look_at_address(std::string_view text, std::size_t scheme, RuleMatches& hit
   hits.push_back(make_hit({begin, end - begin}, "a password in an address"));
 }
 
+constexpr std::array<std::string_view, 5> k_fake = {"not a real", "fake", "dummy", "example", "placeholder"};
+
+/// An address that is a secret as a whole, by what comes before the secret in it.
+struct Hook {
+  std::string_view head;
+  std::string_view service;
+};
+constexpr std::array<Hook, 5> k_hooks = {{{"hooks.slack.com/services/", "Slack"},
+                                          {"discord.com/api/webhooks/", "Discord"},
+                                          {"discordapp.com/api/webhooks/", "Discord"},
+                                          {"webhook.office.com/webhookb2/", "Teams"},
+                                          {"api.telegram.org/bot", "Telegram"}}};
+constexpr util::CharSet k_hook_chars("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-:/@");
+
+/// True if the line says that what is in it is none: "not a real webhook".
+bool is_declared_fake(std::string_view text, std::size_t at) {
+  const auto line = line_at(text, at);
+  const auto words = util::to_lower(text.substr(line.offset, line.length));
+  return std::any_of(k_fake.begin(), k_fake.end(),
+                     [&](auto sign) { return words.find(sign) != std::string::npos; });
+}
+
+/// Reports the address of a webhook, with which any reader can post messages.
+void look_at_hooks(std::string_view text, RuleMatches& hits) {
+  constexpr std::size_t k_shortest = 30;
+  for (const auto& hook : k_hooks)
+    for (auto at = text.find(hook.head); at != std::string_view::npos; at = text.find(hook.head, at + 1)) {
+      auto end = at + hook.head.size();
+      while (end < text.size() && k_hook_chars.has(text[end])) ++end;
+      const auto secret = text.substr(at + hook.head.size(), end - at - hook.head.size());
+      if (secret.size() >= k_shortest && looks_random(secret) && !is_declared_fake(text, at))
+        hits.push_back(make_hit({at, end - at}, fmt::format("a webhook of {}", hook.service)));
+    }
+}
+
+/// Headers of requests that hold a secret.
+constexpr std::array<std::string_view, 5> k_headers = {
+    "Authorization:", "PRIVATE-TOKEN:", "X-API-Key:", "X-Auth-Token:", "api-key:"};
+
+bool is_header_char(char c) {
+  return is_token_char(c) || std::string_view("./+=:").find(c) != std::string_view::npos;
+}
+
+/// Reports the token in `curl -H "Authorization: Bearer TOKEN"`.
+void look_at_headers(const LintContext& subject, RuleMatches& hits) {
+  constexpr std::size_t k_shortest = 16;
+  const auto text = subject.text;
+  for (const auto header : k_headers)
+    for (auto at = text.find(header); at != std::string_view::npos; at = text.find(header, at + 1)) {
+      auto begin = text.find_first_not_of(' ', at + header.size());
+      for (const std::string_view scheme : {"Bearer ", "bearer ", "Basic ", "Token ", "token "})
+        if (begin != std::string_view::npos && text.substr(begin).starts_with(scheme)) begin += scheme.size();
+      auto end = std::min(begin, text.size());
+      while (end < text.size() && is_header_char(text[end])) ++end;
+      const auto token = text.substr(std::min(begin, text.size()), end - std::min(begin, text.size()));
+      const bool is_reported = std::any_of(hits.begin(), hits.end(), [&](const RuleMatch& hit) {
+        return hit.place.offset < end && begin < hit.place.offset + hit.place.length;
+      });
+      if (token.size() >= k_shortest && looks_random(token) && !is_reported)
+        hits.push_back(make_hit({begin, end - begin}, "a token in a header"));
+    }
+}
+
+/// Not "<password>", "changeme" or a value that the script gets from elsewhere.
+bool is_password(const shell::Argument& word, std::string_view password) {
+  constexpr std::size_t k_shortest = 5;
+  const auto small = util::to_lower(password);
+  static constexpr std::array<std::string_view, 9> k_placeholders = {
+      "password", "passwd", "your", "xxx", "change", "secret", "***", "...", "example"};
+  return word.known() && password.size() >= k_shortest &&
+         password.find_first_of("$<>{}/ ") == std::string_view::npos &&
+         std::none_of(k_placeholders.begin(), k_placeholders.end(),
+                      [&](auto sign) { return small.find(sign) != std::string::npos; });
+}
+
+/// The password in the words of `curl -u USER:PASSWORD` and `sshpass -p PASSWORD`; nothing in other commands.
+const shell::Argument* password_of(const shell::Command& command) {
+  const bool curl = is_program(command, "curl"), pass = is_program(command, "sshpass");
+  if (!curl && !pass) return nullptr;
+  const auto words = command.arguments();
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const auto option = words[i].text();
+    const auto value = words[i + 1].text();
+    if (curl && (option == "-u" || option == "--user") && value.find(':') != std::string::npos &&
+        is_password(words[i + 1], std::string_view(value).substr(value.find(':') + 1)))
+      return &words[i + 1];
+    if (pass && option == "-p" && is_password(words[i + 1], value)) return &words[i + 1];
+  }
+  return nullptr;
+}
+
+/// Reports passwords that the script gives to a program or assigns.
+void look_at_passwords(const LintContext& subject, RuleMatches& hits) {
+  for (const auto& command : subject.listing.commands)
+    if (const auto* word = password_of(command))
+      hits.push_back(make_hit(word->place, fmt::format("a password for {}", command.name().value_or(""))));
+  for (const auto& setting : subject.listing.settings) {
+    const auto& name = setting->name;
+    const bool is_named = name.ends_with("PASSWORD") || name.ends_with("PASSWD");
+    if (!is_named || setting->value.words.size() != 1) continue;
+    const auto& word = setting->value.words[0];
+    if (is_password(word, word.text())) hits.push_back(make_hit(word.place, "a password (" + name + ")"));
+  }
+}
+
 /// The word in front, after spaces, '=' and quotes of the same line.
 std::string_view word_before(std::string_view text, std::size_t at) {
   auto end = at;
@@ -153,6 +259,9 @@ RuleMatches find(const LintContext& subject) {
   if (const auto key = text.find("PRIVATE KEY-----");
       key != std::string_view::npos && text.find("-----BEGIN ") < key)
     hits.push_back(make_hit(line_at(text, key), "a private key"));
+  look_at_hooks(text, hits);
+  look_at_headers(subject, hits);
+  look_at_passwords(subject, hits);
   look_at_traced_exports(subject, hits);
   return hits;
 }

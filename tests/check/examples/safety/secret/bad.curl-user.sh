@@ -1,0 +1,2 @@
+#!/bin/bash
+curl -u admin:hunter2xyz https://x.org

@@ -1,0 +1,2 @@
+#!/bin/bash
+sshpass -p hunter2xyz scp out.tar node:

@@ -1,0 +1,2 @@
+#!/bin/bash
+curl -H "Authorization: Bearer $TOKEN" https://x.org

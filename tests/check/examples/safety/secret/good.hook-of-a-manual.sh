@@ -1,0 +1,2 @@
+#!/bin/bash
+curl -X POST -d "{}" https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX

@@ -1,0 +1,2 @@
+#!/bin/bash
+export MYSQL_PASSWORD=$(cat ~/.mysql_password)
