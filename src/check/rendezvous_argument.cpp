@@ -14,12 +14,14 @@ constexpr std::array<std::string_view, 4> k_hosts = {"dist_addr", "master_addr",
                                                      "master_ip"};
 constexpr std::array<std::string_view, 3> k_ports = {"dist_port", "master_port", "tcp_port"};
 
-/// "dist_url" of "--dist-url=tcp://…"; empty for a word that names no argument.
+/// "dist_url" of "--dist-url=tcp://…" and of "trainer.dist_url=tcp://…"; empty for a word that names no
+/// argument.
 std::string argument_name(std::string_view word) {
   const auto equals = word.find('=');
   const auto begin = word.find_first_not_of('-');
   if (begin == std::string_view::npos || (begin == 0 && equals == std::string_view::npos)) return {};
-  return util::replace_all(util::to_lower(word.substr(begin, equals - begin)), "-", "_");
+  auto name = util::replace_all(util::to_lower(word.substr(begin, equals - begin)), "-", "_");
+  return name.substr(name.find_last_of(".+") + 1); // "trainer.init_method"; npos + 1 is 0
 }
 
 /// Host and port of "tcp://host:23456"; nothing of "env://" and of files.

@@ -204,7 +204,8 @@ void add_ray_port(const LintContext& subject, Numbers& numbers, const Launch& la
 bool overrides_port(const Launch& launch) {
   static constexpr std::array<std::string_view, 3> k_launchers = {"accelerate", "deepspeed", "torchrun"};
   const auto* agent = launch.agent();
-  return agent && util::contains(k_launchers, std::string_view(agent->program)) && agent->complete;
+  return agent && util::contains(k_launchers, std::string_view(agent->program)) && agent->complete &&
+         !agent->find("launcher"); // srun or MPI starts the ranks then
 }
 
 /// True if the value is unknown, or all programs that see it set the variable again.
