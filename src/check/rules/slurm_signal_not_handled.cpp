@@ -118,7 +118,9 @@ Shell look(const LintContext& subject, const std::string& signal) {
 bool may_run_long(const Launch& launch) {
   const auto& program = launch.chain.front().program;
   const bool is_script = (program == "bash" || program == "sh") && !launch.last().operands.empty();
-  return program == "srun" || does_work(launch) || is_script;
+  const auto& command = *launch.command;
+  const bool is_local = command.program && command.words[*command.program].prefix().starts_with("./");
+  return program == "srun" || is_script || is_local || does_work(launch);
 }
 
 /// True if the shell waits for the program, and looks at signals only when it has ended.
@@ -133,6 +135,17 @@ bool works_in_background(const LintContext& subject) {
   return std::any_of(subject.launches.begin(), subject.launches.end(), [](const Launch& launch) {
     return launch.command->context.background && does_work(launch);
   });
+}
+
+/// True if the script starts anything in the background that a wait may be for.
+bool has_background(const LintContext& subject) {
+  return std::any_of(subject.listing.commands.begin(), subject.listing.commands.end(),
+                     [](const shell::Command& command) { return command.context.background; });
+}
+
+/// True if the shell may be free to run a trap while the work runs in the background.
+bool may_wait(const LintContext& subject, const Shell& batch) {
+  return works_in_background(subject) || (batch.waits && has_background(subject));
 }
 
 /// The first program after the trap that delays it.
@@ -204,7 +217,7 @@ RuleMatches find(const LintContext& subject) {
     return {{setting->place, fmt::format("the batch shell has no trap for {} and is killed by it", signal),
              fmt::format("add trap 'what to do' {}, or remove B: to send the signal to the steps", signal)}};
   }
-  if (batch.waits || batch.unknown || works_in_background(subject)) return {};
+  if (batch.unknown || may_wait(subject, batch)) return {};
   return find_late(subject, signal, *batch.trap);
 }
 

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --signal=B:TERM@90
+trap 'cp -r out $HOME' TERM
+./run.sh
