@@ -20,30 +20,31 @@ struct MpiStart {
 
 /// True if an option may change how many processes there is room for: hosts, places, more than one per core.
 bool has_own_placement(const Link& step) {
-  static constexpr std::array<std::string_view, 22> k_options = {"H",
+  static constexpr std::array<std::string_view, 21> k_options = {"H",
                                                                  "N",
                                                                  "c",
+                                                                 "configfile",
                                                                  "f",
                                                                  "host",
                                                                  "hostfile",
                                                                  "hosts",
                                                                  "machinefile",
-                                                                 "map-by",
+                                                                 "nooversubscribe",
                                                                  "npernode",
                                                                  "npersocket",
                                                                  "o",
+                                                                 "overload-allowed",
                                                                  "oversubscribe",
                                                                  "perhost",
-                                                                 "ppn",
                                                                  "pernode",
+                                                                 "ppn",
                                                                  "rankfile",
                                                                  "rf",
-                                                                 "configfile",
-                                                                 "use-hwthread-cpus",
-                                                                 "nooversubscribe",
-                                                                 "overload-allowed"};
+                                                                 "use-hwthread-cpus"};
   return std::any_of(step.options.begin(), step.options.end(), [&](const GivenOption& option) {
-    return util::contains(k_options, std::string_view(option.name));
+    const bool by_number = option.name == "map-by" && option.value && // "ppr:4:node"
+                           option.value->text().find("ppr") != std::string::npos;
+    return by_number || util::contains(k_options, std::string_view(option.name));
   });
 }
 
@@ -51,7 +52,7 @@ bool has_own_placement(const Link& step) {
 const Link* own_mpirun(const Launch& launch) {
   const auto& context = launch.command->context;
   const auto& step = launch.chain.front();
-  const bool is_mpi = step.program == "mpirun" || step.program == "mpiexec";
+  const bool is_mpi = step.program == "mpirun" || step.program == "mpiexec" || step.program == "horovodrun";
   return is_mpi && !launch.command->parent && !context.uncalled && !context.unreached && !context.inexact
              ? &step
              : nullptr;
@@ -107,7 +108,7 @@ bool uses_fewer(const Launch& launch, const MpiStart& start, long tasks) {
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
-  if (subject.text.find("mpi") == std::string_view::npos || !has_task_count(subject)) return hits;
+  if (!has_task_count(subject)) return hits;
   const auto job = shape_of_job(subject);
   if (!job.tasks) return hits;
   std::optional<MpiStart> largest; // of those with fewer processes than tasks
