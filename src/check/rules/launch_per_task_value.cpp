@@ -6,6 +6,7 @@
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "check/script_work.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
@@ -167,6 +168,60 @@ void check_exports(const LintContext& subject, const Launch& launch, const Link&
                     hits);
 }
 
+/// Reports a rank that is the same number for all tasks of a step whose program reads it.
+void check_constant(const LintContext& subject, const Launch& launch, const Link& step, RuleMatches& hits) {
+  const auto* rank = launch.variable("RANK");
+  const auto* world = launch.variable("WORLD_SIZE");
+  const auto tasks = shape_of(subject, launch).tasks;
+  if (!rank || !rank->known() || rank->place.offset >= step.place.offset || !launch.python() ||
+      launch.agent() || !util::parse_unsigned(rank->text()) || !tasks || *tasks < 2 ||
+      (world && world->known() && world->text() == "1"))
+    return;
+  add_match(hits,
+            {rank->place, fmt::format("RANK is {} for all {} tasks", rank->text(), *tasks),
+             fmt::format("set it in each task: {} bash -c 'export RANK=$SLURM_PROCID; exec python …' in "
+                         "single quotes",
+                         step.program)});
+}
+
+/// A text that `cat` writes into a file.
+struct WrittenText {
+  const shell::Argument* text = nullptr;
+  std::string file;
+};
+
+std::optional<WrittenText> written_text(const shell::Command& command) {
+  if (command.parent || command.redirects.size() != 2 || !is_program(command, "cat")) return std::nullopt;
+  const bool first = command.redirects[0].op.starts_with("<<");
+  const auto& text = command.redirects[first ? 0 : 1];
+  const auto& file = command.redirects[first ? 1 : 0];
+  if (!text.op.starts_with("<<") || !file.op.starts_with('>')) return std::nullopt;
+  return WrittenText{&text.target, file.target.text()};
+}
+
+/// True if a step of several tasks has the file among its words.
+bool is_run_by_tasks(const LintContext& subject, const std::string& file) {
+  return std::any_of(subject.launches.begin(), subject.launches.end(), [&](const Launch& launch) {
+    const auto& words = launch.command->words;
+    return launch.step() && is_own(launch, *launch.step()) &&
+           (has_word(words, file) || has_word(words, "./" + file)) && shape_of(subject, launch).tasks != 1;
+  });
+}
+
+/// Reports what the batch shell expands in a script that it writes and a step runs.
+void check_written(const LintContext& subject, RuleMatches& hits) {
+  for (const auto& command : subject.listing.commands) {
+    const auto written = written_text(command);
+    if (!written || !is_run_by_tasks(subject, written->file)) continue;
+    for (const auto& piece : written->text->pieces)
+      if (!piece.known && !per_task_name(piece.text).empty())
+        add_match(hits, {piece.place,
+                         fmt::format("the batch shell expands {} when it writes {}, so every task gets 0",
+                                     piece.text, written->file),
+                         "put the word after << in single quotes, or a backslash before the dollar sign"});
+  }
+}
+
 /// Reports what the batch shell expands in the text of a here-document that the step's shells read.
 void check_input(const Launch& launch, const Link& step, RuleMatches& hits) {
   for (const auto& redirect : launch.command->redirects) {
@@ -183,11 +238,20 @@ void check_input(const Launch& launch, const Link& step, RuleMatches& hits) {
   }
 }
 
+/// Reports ranks of programs in a step, also those that the step's shells start.
+void check_constants(const LintContext& subject, RuleMatches& hits) {
+  if (subject.text.find("RANK=") == std::string_view::npos) return;
+  for (const auto& launch : subject.launches)
+    if (const auto* step = launch.step()) check_constant(subject, launch, *step, hits);
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
+  check_constants(subject, hits);
   if (std::none_of(std::begin(k_per_task), std::end(k_per_task),
                    [&](auto name) { return subject.text.find(name) != std::string_view::npos; }))
     return hits;
+  check_written(subject, hits);
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
     if (!step || !is_own(launch, *step)) continue;
