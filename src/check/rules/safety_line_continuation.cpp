@@ -161,14 +161,58 @@ void find_lone_redirections(const LintContext& subject, RuleMatches& hits) {
     const auto words = util::trim(line);
     if (words.find_first_not_of("0123456789&") != words.find('>')) continue;
     bool sure = false;
+    const auto pipe = words.find(" |");
     const auto before = line_before(text, place.offset);
-    if (!before || subject.is_in_text(place.offset) || !is_redirection(words, sure)) continue;
+    if (!before || subject.is_in_text(place.offset) || !is_redirection(words.substr(0, pipe), sure) ||
+        (pipe != std::string_view::npos && !sure))
+      continue;
     const auto line_above = text.substr(before->offset, before->length);
     const auto above = util::trim(line_above);
     if (!may_be_continued(above) || (!sure && indent_of(line) <= indent_of(line_above))) continue;
     hits.add({{place.offset + indent_of(line), words.size()},
               "this redirects nothing: the line before has no backslash at its end",
               "end the line before in a backslash"});
+  }
+}
+
+/// True if the line may end a compound command: "done", "fi", "}".
+bool closes_block(std::string_view line) {
+  static constexpr std::array<std::string_view, 6> k_ends = {"done", "fi", "esac", "}", ")", "else"};
+  return std::any_of(k_ends.begin(), k_ends.end(), [&](auto end) { return line.starts_with(end); });
+}
+
+/// The first line of a command that continues on the line of the byte.
+diag::TextRange first_line(std::string_view text, std::size_t offset) {
+  auto line = line_at(text, offset);
+  while (line.offset > 1 && text[line.offset - 2] == '\\') line = line_at(text, line.offset - 1);
+  return line;
+}
+
+/// Reports lines that a comment cuts off their command, of which they have the indentation.
+void find_cut_lines(const LintContext& subject, RuleMatches& hits) {
+  const auto text = subject.text;
+  for (auto at = text.find("\\\n", subject.header.end); at != std::string_view::npos;
+       at = text.find("\\\n", at + 2)) {
+    const auto comment = line_at(text, at + 2);
+    const auto comment_line = text.substr(comment.offset, comment.length);
+    if (!util::trim(comment_line).starts_with('#') || subject.is_in_text(at) || is_in_comment(text, at))
+      continue;
+    const auto begin = next_line(text, comment.offset);
+    if (begin >= text.size()) continue;
+    const auto line = text.substr(begin, line_at(text, begin).length);
+    const auto words = util::trim(line);
+    const auto first = first_line(text, at);
+    const auto before = util::trim(text.substr(first.offset, at - first.offset));
+    const bool is_word =
+        !words.empty() && (util::is_name_start(words[0]) || words[0] == '$' || words[0] == '"');
+    // The command's own first line is indented less, other commands are not indented more than that.
+    const bool is_open = before.ends_with('|') || before.ends_with('&'); // the next command is part of it
+    if (!is_word || is_open || closes_block(words) || indent_of(line) != indent_of(comment_line) ||
+        indent_of(line) <= indent_of(text.substr(first.offset, first.length)))
+      continue;
+    hits.add({{begin + indent_of(line), words.size()},
+              "this is a separate command: the comment before it ends the command that it belongs to",
+              "move the comment above the command"});
   }
 }
 
@@ -204,6 +248,7 @@ RuleMatches find(const LintContext& subject) {
   find_lone_options(subject, hits);
   find_lone_redirections(subject, hits);
   find_swallowed(subject, hits);
+  find_cut_lines(subject, hits);
   return hits;
 }
 

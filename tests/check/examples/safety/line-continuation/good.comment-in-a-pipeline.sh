@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH --time=10
+zcat data.gz | \
+  # numbers only
+  grep 1 > x
