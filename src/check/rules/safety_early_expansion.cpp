@@ -33,7 +33,8 @@ bool has_default(std::string_view text) { return text.find(":-") != std::string_
 /// A here-document that becomes a job script.
 struct JobText {
   const shell::ResolvedRedirect* redirect = nullptr;
-  bool quoted = false; ///< the word after << is in quotes: nothing is expanded
+  bool quoted = false;   ///< the word after << is in quotes: nothing is expanded
+  bool appended = false; ///< to a file with other lines
 };
 
 bool is_here_document(const shell::ResolvedRedirect& redirect) {
@@ -73,12 +74,14 @@ std::vector<JobText> find_job_texts(const LintContext& subject) {
   std::vector<JobText> texts;
   for (const auto& command : subject.listing.commands) {
     if (command.parent || command.redirects.empty()) continue;
+    const bool appended = std::any_of(command.redirects.begin(), command.redirects.end(),
+                                      [](const auto& redirect) { return redirect.op == ">>"; });
     for (const auto& redirect : command.redirects) {
       if (!is_here_document(redirect) || !(feeds_sbatch(subject, command) || is_job_script(redirect.target)))
         continue;
       const auto word =
           subject.text.substr(std::min(redirect.place.offset, subject.text.size()), redirect.place.length);
-      texts.push_back({&redirect, word.find_first_of("'\"\\") != std::string_view::npos});
+      texts.push_back({&redirect, word.find_first_of("'\"\\") != std::string_view::npos, appended});
     }
   }
   return texts;
@@ -189,12 +192,78 @@ void find_literal(const LintContext& subject, const JobText& job, RuleMatches& h
   }
 }
 
+/// The variables that the script has and does not export: loops' and plain assignments'.
+bool is_only_here(const LintContext& subject, std::string_view name) {
+  const auto before = subject.text.substr(0, subject.text.find("<<"));
+  const auto exported = fmt::format("export {}", name);
+  return subject.text.find(exported) == std::string_view::npos &&
+         subject.text.find("--export") == std::string_view::npos &&
+         subject.text.find("set -a") == std::string_view::npos && assigns(before, name);
+}
+
+/// The length of "$NAME" or "${NAME" with what is after the name up to the brace.
+std::size_t use_length(std::string_view text, std::size_t dollar) {
+  const bool braced = text.substr(dollar + 1, 1) == "{";
+  auto end = dollar + (braced ? 2 : 1);
+  while (end < text.size() && util::is_name_char(text[end])) ++end;
+  return std::min(end + (braced ? 1 : 0), text.size()) - dollar;
+}
+
+/// Reports variables of the script in a quoted text: the job does not have them.
+void find_unexpanded(const LintContext& subject, const JobText& job, RuleMatches& hits) {
+  const auto place = job.redirect->target.place;
+  const auto body = subject.text.substr(std::min(place.offset, subject.text.size()), place.length);
+  std::set<std::string_view> reported;
+  for (auto at = body.find('$'); at != std::string_view::npos; at = body.find('$', at + 1)) {
+    const auto use = body.substr(at, use_length(body, at));
+    const auto name = plain_name(use);
+    if (name.empty() || (at > 0 && body[at - 1] == '\\') || is_comment_line(body, at) ||
+        assigns(body, name) || !is_only_here(subject, name) || !reported.insert(name).second)
+      continue;
+    hits.add({{place.offset + at, use.size()},
+              fmt::format("the job has no variable {}: it is not exported, and nothing is expanded after a "
+                          "quoted <<",
+                          name),
+              "export it before sbatch, or remove the quotes around the word after <<"});
+  }
+}
+
+/// Reports variables of the job in the words of `sbatch --wrap="…"`, and in a text that echo or printf writes
+/// into a file that is submitted.
+void find_in_words(const LintContext& subject, RuleMatches& hits) {
+  for (const auto& command : subject.listing.commands) {
+    if (command.parent) continue;
+    const auto name = command.name().value_or("");
+    const auto words = command.arguments();
+    const bool wraps = name == "sbatch" && std::any_of(words.begin(), words.end(), [](const auto& word) {
+                         return word.prefix().starts_with("--wrap");
+                       });
+    const bool writes =
+        (name == "echo" || name == "printf") &&
+        std::any_of(command.redirects.begin(), command.redirects.end(), [&](const auto& redirect) {
+          return redirect.op.starts_with('>') && is_submitted(subject, redirect.target.text());
+        });
+    if (!wraps && !writes) continue;
+    for (const auto& word : words)
+      for (const auto& piece : word.pieces)
+        if (!piece.known && !job_variable(piece.text).empty() && word.prefix().find("--dep") != 0)
+          if (auto fault = fault_of(subject, piece, {}); !fault.empty())
+            hits.add({piece.place, std::move(fault),
+                      "put the text in single quotes, or a backslash before the dollar sign"});
+  }
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
+  if (subject.text.find("sbatch") == std::string_view::npos &&
+      subject.text.find("\n#SBATCH") == std::string_view::npos)
+    return hits;
+  find_in_words(subject, hits);
   if (subject.text.find("<<") == std::string_view::npos) return hits;
   for (const auto& job : find_job_texts(subject)) {
     if (!job.quoted) find_expanded(subject, job, hits);
     find_literal(subject, job, hits);
+    if (job.quoted && !job.appended) find_unexpanded(subject, job, hits);
   }
   return hits;
 }

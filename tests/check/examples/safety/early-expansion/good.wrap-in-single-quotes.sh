@@ -1,0 +1,2 @@
+#!/bin/bash
+sbatch --wrap='python train.py --id $SLURM_JOB_ID'
