@@ -95,8 +95,19 @@ bool loads_mpi(const LintContext& subject) {
   });
 }
 
+namespace {
+
+/// True if the command is `eval "$(conda shell.bash hook)"`, which sets up the shell and starts nothing.
+bool is_hook(const shell::Command& command) {
+  const auto words = command.arguments();
+  return command.name() == "eval" && !words.empty() && words[0].text().find(" hook") != std::string::npos;
+}
+
+} // namespace
+
 bool may_reach_nodes(const Launch& launch) {
   if (launch.step()) return true;
+  if (is_hook(*launch.command)) return false;
   if (is_remote_shell(*launch.command)) return starts_on_nodes(*launch.command);
   if (const auto* agent = launch.agent();
       agent && find_any(*agent, {"hostfile", "H", "host", "launcher", "deepspeed_hostfile"}))
@@ -107,8 +118,9 @@ bool may_reach_nodes(const Launch& launch) {
 
 bool shows_all_programs(const LintContext& subject) {
   const auto& commands = subject.listing.commands;
-  const auto skipped = std::count_if(commands.begin(), commands.end(), [](const auto& command) {
-    return command.calls_function || command.context.uncalled || command.context.unreached;
+  const auto skipped = std::count_if(commands.begin(), commands.end(), [&](const auto& command) {
+    return command.calls_function || command.context.uncalled || command.context.unreached ||
+           (!command.program && command.parent && is_hook(commands[*command.parent]));
   });
   return subject.listing.complete &&
          commands.size() == subject.launches.size() + static_cast<std::size_t>(skipped);
