@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "core/util/text.hpp"
@@ -263,13 +265,44 @@ constexpr auto k_mistaken = std::to_array<MistakenName>({
     {"TORCH_DIST_DEBUG", "TORCH_DISTRIBUTED_DEBUG"},
 });
 
-/// "CUDA_VISIBLE_DEVICES" for "CUDA_VISIBLEDEVICES": what stays without underscores, in capitals.
-std::string key_of(std::string_view name) {
-  std::string key;
-  for (const char c : name)
-    if (c != '_') key += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return key;
+/// The known names that begin with the letter.
+std::span<const std::string_view> known_with(char first) {
+  const auto begin =
+      std::partition_point(k_known.begin(), k_known.end(), [&](auto name) { return name[0] < first; });
+  return {begin, std::partition_point(begin, k_known.end(), [&](auto name) { return name[0] == first; })};
 }
+
+char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
+/// True if the names differ in underscores and in small letters only: CUDA_VISIBLEDEVICES.
+bool has_same_letters(std::string_view name, std::string_view known) {
+  std::size_t i = 0, j = 0;
+  for (;; ++i, ++j) {
+    while (i < name.size() && name[i] == '_') ++i;
+    while (j < known.size() && known[j] == '_') ++j;
+    if (i == name.size() || j == known.size()) return i == name.size() && j == known.size();
+    if (upper(name[i]) != known[j]) return false;
+  }
+}
+
+/// How often each letter is in a name.
+class LetterCounts {
+public:
+  explicit LetterCounts(std::string_view name) {
+    for (const char c : name) ++x_counts[static_cast<unsigned char>(c) % x_counts.size()];
+  }
+  /// The fewest letters to add, drop or replace so that both have the same.
+  std::size_t least_distance(const LetterCounts& counts) const {
+    std::size_t more = 0, fewer = 0;
+    for (std::size_t i = 0; i < x_counts.size(); ++i)
+      (x_counts[i] > counts.x_counts[i] ? more : fewer) +=
+          static_cast<std::size_t>(std::abs(x_counts[i] - counts.x_counts[i]));
+    return std::max(more, fewer);
+  }
+
+private:
+  std::array<int, 64> x_counts{};
+};
 
 /// The words of the name in one order: NCCL_DISABLE_P2P has those of NCCL_P2P_DISABLE.
 std::vector<std::string> sorted_words(std::string_view name) {
@@ -303,16 +336,21 @@ std::size_t distance_of(std::string_view a, std::string_view b) {
 
 std::string_view first_word(std::string_view name) { return name.substr(0, name.find('_')); }
 
-/// The known name that is nearest; empty if none is one letter away, or two of a long name.
+/// The known name that is nearest; empty if none is one letter away, or two of a long name, and none has the
+/// same words.
 std::string_view nearest_variable(std::string_view name) {
   constexpr std::size_t k_long = 18; // of a long name two letters may be wrong
   const std::size_t most = name.size() >= k_long ? 2 : 1;
+  const LetterCounts counts(name);
   std::string_view nearest;
   auto least = most + 1;
-  for (const auto known : k_known) {
+  for (const auto known : known_with(name[0])) {
     const auto longer = std::max(known.size(), name.size()), shorter = std::min(known.size(), name.size());
-    if (known[0] != name[0] || longer - shorter > most) continue;
-    if (distance_of(first_word(name), first_word(known)) > 1) continue; // CUDNN_PATH is not CUDA_PATH
+    if (longer - shorter > most) continue;
+    const auto least_possible = counts.least_distance(LetterCounts(known));
+    if (least_possible == 0 && sorted_words(name) == sorted_words(known)) return known;
+    // CUDNN_PATH is not CUDA_PATH.
+    if (least_possible > most || distance_of(first_word(name), first_word(known)) > 1) continue;
     const auto distance = distance_of(name, known);
     if (distance < least) {
       least = distance;
@@ -334,12 +372,8 @@ std::string_view meant_variable(std::string_view name) {
   const auto mistaken = std::find_if(k_mistaken.begin(), k_mistaken.end(),
                                      [&](const MistakenName& row) { return row.name == name; });
   if (mistaken != k_mistaken.end()) return mistaken->meant;
-  const auto key = key_of(name);
-  const auto words = sorted_words(name);
-  for (const auto known : k_known) {
-    if (key[0] != known[0] || known.size() > name.size() + 4 || name.size() > known.size() + 4) continue;
-    if (key_of(known) == key || (known.size() == name.size() && sorted_words(known) == words)) return known;
-  }
+  for (const auto known : known_with(upper(name[0])))
+    if (has_same_letters(name, known)) return known;
   return nearest_variable(name);
 }
 

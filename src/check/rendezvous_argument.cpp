@@ -10,9 +10,8 @@ namespace {
 
 constexpr std::array<std::string_view, 7> k_urls = {
     "dist_init", "dist_init_method", "dist_init_url", "dist_url", "init_method", "init_url", "tcp_url"};
-constexpr std::array<std::string_view, 4> k_hosts = {"dist_addr", "master_addr", "master_address",
-                                                     "master_ip"};
-constexpr std::array<std::string_view, 3> k_ports = {"dist_port", "master_port", "tcp_port"};
+constexpr std::array<std::string_view, 3> k_hosts = {"master_addr", "master_address", "master_ip"};
+constexpr std::array<std::string_view, 1> k_ports = {"master_port"};
 
 /// "dist_url" of "--dist-url=tcp://…" and of "trainer.dist_url=tcp://…"; empty for a word that names no
 /// argument.
@@ -22,6 +21,14 @@ std::string argument_name(std::string_view word) {
   if (begin == std::string_view::npos || (begin == 0 && equals == std::string_view::npos)) return {};
   auto name = util::replace_all(util::to_lower(word.substr(begin, equals - begin)), "-", "_");
   return name.substr(name.find_last_of(".+") + 1); // "trainer.init_method"; npos + 1 is 0
+}
+
+/// False for most words, without a copy of them.
+bool may_place_rendezvous(std::string_view word) {
+  if (word.empty() || (word[0] != '-' && word.find('=') == std::string_view::npos)) return false;
+  for (const std::string_view part : {"init", "dist", "master", "tcp"})
+    if (word.find(part) != std::string_view::npos) return true;
+  return false;
 }
 
 /// Host and port of "tcp://host:23456"; nothing of "env://" and of files.
@@ -41,6 +48,7 @@ std::vector<RendezvousArgument> rendezvous_arguments(const Link& program) {
   std::vector<RendezvousArgument> found;
   const auto& words = program.operands;
   for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i].pieces.empty() || !may_place_rendezvous(words[i].pieces[0].text)) continue;
     const auto text = words[i].text();
     const auto name = argument_name(text);
     const bool url = util::contains(k_urls, std::string_view(name));

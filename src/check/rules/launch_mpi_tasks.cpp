@@ -52,6 +52,7 @@ bool has_own_placement(const Link& step) {
 const Link* own_mpirun(const Launch& launch) {
   const auto& context = launch.command->context;
   const auto& step = launch.chain.front();
+  if (step.role != launch_chain::Role::step) return nullptr;
   const bool is_mpi = step.program == "mpirun" || step.program == "mpiexec" || step.program == "horovodrun";
   return is_mpi && !launch.command->parent && !context.uncalled && !context.unreached && !context.inexact
              ? &step
@@ -87,7 +88,8 @@ bool has_task_count(const LintContext& subject) {
   const auto& request = subject.requests[0];
   return (request.has("ntasks") || request.has("ntasks-per-node")) && !request.overcommit &&
          !request.has("ntasks-per-core") && !has_gap(request.text("ntasks")) &&
-         util::to_lower(subject.text).find("oversubscribe") == std::string::npos;
+         subject.text.find("versubscribe") == std::string_view::npos &&
+         subject.text.find("VERSUBSCRIBE") == std::string_view::npos;
 }
 
 RuleMatch make_excess(const MpiStart& start, long tasks) {
@@ -108,7 +110,9 @@ bool uses_fewer(const Launch& launch, const MpiStart& start, long tasks) {
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
-  if (!has_task_count(subject)) return hits;
+  const bool starts_mpi = std::any_of(subject.launches.begin(), subject.launches.end(),
+                                      [](const Launch& launch) { return own_mpirun(launch) != nullptr; });
+  if (!starts_mpi || !has_task_count(subject)) return hits;
   const auto job = shape_of_job(subject);
   if (!job.tasks) return hits;
   std::optional<MpiStart> largest; // of those with fewer processes than tasks

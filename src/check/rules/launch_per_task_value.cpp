@@ -212,9 +212,14 @@ bool is_run_by_tasks(const LintContext& subject, const std::string& file) {
 void check_written(const LintContext& subject, RuleMatches& hits) {
   for (const auto& command : subject.listing.commands) {
     const auto written = written_text(command);
-    if (!written || !is_run_by_tasks(subject, written->file)) continue;
+    const auto is_per_task = [](const shell::ArgumentPiece& piece) {
+      return !piece.known && !per_task_name(piece.text).empty();
+    };
+    if (!written || std::none_of(written->text->pieces.begin(), written->text->pieces.end(), is_per_task) ||
+        !is_run_by_tasks(subject, written->file))
+      continue;
     for (const auto& piece : written->text->pieces)
-      if (!piece.known && !per_task_name(piece.text).empty())
+      if (is_per_task(piece))
         add_match(hits, {piece.place,
                          fmt::format("the batch shell expands {} when it writes {}, so every task gets 0",
                                      piece.text, written->file),

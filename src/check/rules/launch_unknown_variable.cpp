@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <set>
+#include <vector>
 
 #include "check/known_variables.hpp"
 #include "check/launch_facts.hpp"
@@ -44,18 +44,20 @@ void find_new_name(const LintContext& subject, RuleMatches& hits) {
                  "use PYTORCH_CUDA_ALLOC_CONF, which all versions read"});
 }
 
-/// The names of variables that programs of the script may see.
-std::set<std::string_view> visible_names(const LintContext& subject) {
-  std::set<std::string_view> names;
+/// The names of variables that programs of the script may see, each once.
+std::vector<std::string_view> visible_names(const LintContext& subject) {
+  std::vector<std::string_view> names;
   const shell::Exports* before = nullptr;
   for (const auto& launch : subject.launches) {
     if (!launch.step() && !launch.agent() && !launch.python() && !launch.container()) continue;
-    for (const auto& setting : launch.command->own) names.insert(setting.name);
+    for (const auto& setting : launch.command->own) names.push_back(setting.name);
     const auto* exports = launch.command->exports.get();
     if (!exports || exports == before) continue;
     before = exports;
-    for (const auto& variable : *exports) names.insert(variable->name);
+    for (const auto& variable : *exports) names.push_back(variable->name);
   }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

@@ -11,6 +11,12 @@
 namespace hpcml::check {
 namespace launch_unused_nodes {
 
+/// True if the launch is a step that sets its size.
+bool sets_size(const Launch& launch) {
+  const auto* step = launch.step();
+  return step && find_any(*step, {"nodes", "ntasks"});
+}
+
 /// True if the launch is a step of the batch script that runs alone, on a visible number of nodes below the
 /// job's.
 bool is_small_step(const LintContext& subject, const Launch& launch, long nodes) {
@@ -20,7 +26,7 @@ bool is_small_step(const LintContext& subject, const Launch& launch, long nodes)
       context.pipeline || find_any(*step, {"jobid", "het-group", "nodelist", "relative", "exclude"}))
     return false;
   const auto shape = shape_of(subject, launch);
-  return find_any(*step, {"nodes", "ntasks"}) && shape.nodes && *shape.nodes < nodes;
+  return sets_size(launch) && shape.nodes && *shape.nodes < nodes;
 }
 
 /// True if the step is what the nodes were requested for: a launcher, or a python program on GPUs. Others may
@@ -33,6 +39,7 @@ bool is_training(const LintContext& subject, const Launch& launch) {
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
+  if (std::none_of(subject.launches.begin(), subject.launches.end(), sets_size)) return hits;
   const auto job = shape_of_job(subject);
   if (!job.nodes || *job.nodes < 2 || !shows_all_programs(subject)) return hits;
   const Launch* first = nullptr;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "check/launch_facts.hpp"
+#include "check/script_work.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 
@@ -47,37 +48,40 @@ bool is_job_script(const shell::Argument& text) {
   return util::trim(whole).starts_with("#!") && whole.find("\n#SBATCH") != std::string::npos;
 }
 
-/// True if an sbatch of the script submits the file.
-bool is_submitted(const LintContext& subject, const std::string& file) {
-  return std::any_of(subject.listing.commands.begin(), subject.listing.commands.end(),
-                     [&](const shell::Command& command) {
-                       return command.name() == "sbatch" && has_word(command.arguments(), file);
-                     });
+/// The words of the script's own sbatch commands, among which are the files that it submits.
+std::set<std::string> submitted_words(const LintContext& subject) {
+  std::set<std::string> words;
+  for (const auto& command : subject.listing.commands)
+    if (is_program(command, "sbatch"))
+      for (const auto& word : command.arguments()) words.insert(word.text());
+  return words;
 }
 
 /// True if the command hands its input to sbatch: by itself, through a pipe or through a file.
-bool feeds_sbatch(const LintContext& subject, const shell::Command& command) {
+bool feeds_sbatch(const LintContext& subject, const std::set<std::string>& submitted,
+                  const shell::Command& command) {
   const auto name = command.name().value_or("");
   if (name == "sbatch") return true;
   if (name != "cat" && name != "tee") return false;
   for (const auto& redirect : command.redirects)
-    if (redirect.op.starts_with('>') && is_submitted(subject, redirect.target.text())) return true;
+    if (redirect.op.starts_with('>') && submitted.count(redirect.target.text()) > 0) return true;
   const auto words = command.arguments();
   if (std::any_of(words.begin(), words.end(),
-                  [&](const auto& word) { return is_submitted(subject, word.text()); }))
+                  [&](const auto& word) { return submitted.count(word.text()) > 0; }))
     return true;
   const auto next = subject.text.substr(command.place.offset, command.place.length);
   return command.context.pipeline && next.find("sbatch") != std::string_view::npos;
 }
 
-std::vector<JobText> find_job_texts(const LintContext& subject) {
+std::vector<JobText> find_job_texts(const LintContext& subject, const std::set<std::string>& submitted) {
   std::vector<JobText> texts;
   for (const auto& command : subject.listing.commands) {
     if (command.parent || command.redirects.empty()) continue;
     const bool appended = std::any_of(command.redirects.begin(), command.redirects.end(),
                                       [](const auto& redirect) { return redirect.op == ">>"; });
     for (const auto& redirect : command.redirects) {
-      if (!is_here_document(redirect) || !(feeds_sbatch(subject, command) || is_job_script(redirect.target)))
+      if (!is_here_document(redirect) ||
+          !(feeds_sbatch(subject, submitted, command) || is_job_script(redirect.target)))
         continue;
       const auto word =
           subject.text.substr(std::min(redirect.place.offset, subject.text.size()), redirect.place.length);
@@ -228,39 +232,43 @@ void find_unexpanded(const LintContext& subject, const JobText& job, RuleMatches
   }
 }
 
-/// Reports variables of the job in the words of `sbatch --wrap="…"`, and in a text that echo or printf writes
-/// into a file that is submitted.
-void find_in_words(const LintContext& subject, RuleMatches& hits) {
-  for (const auto& command : subject.listing.commands) {
-    if (command.parent) continue;
-    const auto name = command.name().value_or("");
-    const auto words = command.arguments();
-    const bool wraps = name == "sbatch" && std::any_of(words.begin(), words.end(), [](const auto& word) {
-                         return word.prefix().starts_with("--wrap");
-                       });
-    const bool writes =
-        (name == "echo" || name == "printf") &&
-        std::any_of(command.redirects.begin(), command.redirects.end(), [&](const auto& redirect) {
-          return redirect.op.starts_with('>') && is_submitted(subject, redirect.target.text());
-        });
-    if (!wraps && !writes) continue;
-    for (const auto& word : words)
-      for (const auto& piece : word.pieces)
-        if (!piece.known && !job_variable(piece.text).empty() && word.prefix().find("--dep") != 0)
-          if (auto fault = fault_of(subject, piece, {}); !fault.empty())
-            hits.add({piece.place, std::move(fault),
-                      "put the text in single quotes, or a backslash before the dollar sign"});
+/// True if the words of the command become a script: those of `sbatch --wrap="…"`, and a text that echo or
+/// printf writes into a file that is submitted.
+bool writes_script(const std::set<std::string>& submitted, const shell::Command& command) {
+  const auto words = command.arguments();
+  if (is_program(command, "sbatch"))
+    return std::any_of(words.begin(), words.end(),
+                       [](const auto& word) { return word.prefix().starts_with("--wrap"); });
+  return (is_program(command, "echo") || is_program(command, "printf")) &&
+         std::any_of(command.redirects.begin(), command.redirects.end(), [&](const auto& redirect) {
+           return redirect.op.starts_with('>') && submitted.count(redirect.target.text()) > 0;
+         });
+}
+
+/// Reports variables of the job in a word that becomes a script.
+void check_word(const LintContext& subject, const shell::Argument& word, RuleMatches& hits) {
+  if (word.prefix().starts_with("--dep")) return;
+  for (const auto& piece : word.pieces) {
+    if (piece.known || job_variable(piece.text).empty()) continue;
+    if (auto fault = fault_of(subject, piece, {}); !fault.empty())
+      hits.add({piece.place, std::move(fault),
+                "put the text in single quotes, or a backslash before the dollar sign"});
   }
+}
+
+void find_in_words(const LintContext& subject, const std::set<std::string>& submitted, RuleMatches& hits) {
+  for (const auto& command : subject.listing.commands)
+    if (!command.parent && writes_script(submitted, command))
+      for (const auto& word : command.arguments()) check_word(subject, word, hits);
 }
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
-  if (subject.text.find("sbatch") == std::string_view::npos &&
-      subject.text.find("\n#SBATCH") == std::string_view::npos)
-    return hits;
-  find_in_words(subject, hits);
-  if (subject.text.find("<<") == std::string_view::npos) return hits;
-  for (const auto& job : find_job_texts(subject)) {
+  const bool has_texts = subject.text.find("<<") != std::string_view::npos;
+  const auto submitted = submitted_words(subject);
+  if (!submitted.empty()) find_in_words(subject, submitted, hits);
+  if (!has_texts) return hits;
+  for (const auto& job : find_job_texts(subject, submitted)) {
     if (!job.quoted) find_expanded(subject, job, hits);
     find_literal(subject, job, hits);
     if (job.quoted && !job.appended) find_unexpanded(subject, job, hits);

@@ -68,6 +68,14 @@ void find_escaped_spaces(const LintContext& subject, RuleMatches& hits) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+/// True if the command does the job's work.
+bool does_work_at(const LintContext& subject, const shell::Command& command) {
+  const auto& launches = subject.launches; // in the order of the commands
+  const auto found = std::partition_point(launches.begin(), launches.end(),
+                                          [&](const Launch& launch) { return launch.command < &command; });
+  return found != launches.end() && found->command == &command && does_work(*found);
+}
+
 /// True if the command before may have the option: one of several lines, or of the job's work.
 bool follows_long_command(const LintContext& subject, const shell::Command& command) {
   const auto& commands = subject.listing.commands;
@@ -77,9 +85,7 @@ bool follows_long_command(const LintContext& subject, const shell::Command& comm
     if (before->parent || before->context.substitution) continue;
     const auto words = subject.text.substr(before->place.offset, before->place.length);
     if (words.starts_with('-')) continue; // also cut off
-    return words.find("\\\n") != std::string_view::npos ||
-           std::any_of(subject.launches.begin(), subject.launches.end(),
-                       [&](const Launch& launch) { return launch.command == before && does_work(launch); });
+    return words.find("\\\n") != std::string_view::npos || does_work_at(subject, *before);
   }
   return false;
 }
@@ -93,19 +99,27 @@ std::string cause_of(std::string_view text, std::size_t offset) {
   return "the line before has no backslash at its end";
 }
 
+/// "-n", "--epochs=10".
+bool is_option(std::string_view word) {
+  const auto letter = word.find_first_not_of('-');
+  return (letter == 1 || letter == 2) && std::isalpha(static_cast<unsigned char>(word[letter])) != 0;
+}
+
+/// True if the command is an option at the beginning of a line.
+bool is_lone_option(const LintContext& subject, const shell::Command& command) {
+  const auto& context = command.context;
+  if (!command.program || *command.program != 0 || command.parent || context.inexact || context.unreached)
+    return false;
+  const auto& word = command.words[0];
+  return !word.pieces.empty() && word.pieces[0].known && is_option(word.pieces[0].text) &&
+         begins_line(subject.text, word.place.offset);
+}
+
 /// Reports options that bash runs as a program.
 void find_lone_options(const LintContext& subject, RuleMatches& hits) {
   for (const auto& command : subject.listing.commands) {
-    if (!command.program || *command.program != 0 || command.context.inexact || command.parent ||
-        command.context.unreached)
-      continue;
+    if (!is_lone_option(subject, command) || !follows_long_command(subject, command)) continue;
     const auto& word = command.words[0];
-    const auto text = word.prefix();
-    const auto letter = text.find_first_not_of('-');
-    const bool is_option = letter != std::string::npos && (letter == 1 || letter == 2) &&
-                           std::isalpha(static_cast<unsigned char>(text[letter])) != 0;
-    if (!is_option || !begins_line(subject.text, word.place.offset)) continue;
-    if (!follows_long_command(subject, command)) continue;
     const auto before = line_before(subject.text, word.place.offset);
     if (!before || ends_in_escaped_space(subject.text.substr(before->offset, before->length))) continue;
     hits.add({word.place,
@@ -155,11 +169,12 @@ bool may_be_continued(std::string_view line) {
 void find_lone_redirections(const LintContext& subject, RuleMatches& hits) {
   const auto text = subject.text;
   for (auto at = text.find('>', subject.header.end); at != std::string_view::npos;
-       at = text.find('>', next_line(text, at))) {
+       at = text.find('>', at + 1)) {
+    const auto first = text.find_last_not_of(" \t0123456789&", at - 1);
+    if (first == std::string_view::npos || text[first] != '\n') continue;
     const auto place = line_at(text, at);
     const auto line = text.substr(place.offset, place.length);
     const auto words = util::trim(line);
-    if (words.find_first_not_of("0123456789&") != words.find('>')) continue;
     bool sure = false;
     const auto pipe = words.find(" |");
     const auto before = line_before(text, place.offset);
@@ -188,31 +203,40 @@ diag::TextRange first_line(std::string_view text, std::size_t offset) {
   return line;
 }
 
-/// Reports lines that a comment cuts off their command, of which they have the indentation.
+/// True if a comment begins the line after that of the backslash.
+bool precedes_comment(std::string_view text, std::size_t backslash) {
+  const auto sign = text.find_first_not_of(" \t", backslash + 2);
+  return sign != std::string_view::npos && text[sign] == '#';
+}
+
+/// True if the line, which follows a comment, belongs to the command that the comment ends: it has the
+/// indentation of the comment, and more than the command's first line.
+bool is_cut_off(std::string_view text, std::size_t backslash, std::string_view comment,
+                std::string_view line) {
+  const auto words = util::trim(line);
+  const bool is_word =
+      !words.empty() && (util::is_name_start(words[0]) || words[0] == '$' || words[0] == '"');
+  const auto first = first_line(text, backslash);
+  const auto before = util::trim(text.substr(first.offset, backslash - first.offset));
+  const bool is_open = before.ends_with('|') || before.ends_with('&'); // the next command is part of it
+  return is_word && !is_open && !closes_block(words) && indent_of(line) == indent_of(comment) &&
+         indent_of(line) > indent_of(text.substr(first.offset, first.length));
+}
+
+/// Reports lines that a comment cuts off their command.
 void find_cut_lines(const LintContext& subject, RuleMatches& hits) {
   const auto text = subject.text;
   for (auto at = text.find("\\\n", subject.header.end); at != std::string_view::npos;
        at = text.find("\\\n", at + 2)) {
+    if (!precedes_comment(text, at) || subject.is_in_text(at) || is_in_comment(text, at)) continue;
     const auto comment = line_at(text, at + 2);
-    const auto comment_line = text.substr(comment.offset, comment.length);
-    if (!util::trim(comment_line).starts_with('#') || subject.is_in_text(at) || is_in_comment(text, at))
-      continue;
     const auto begin = next_line(text, comment.offset);
     if (begin >= text.size()) continue;
     const auto line = text.substr(begin, line_at(text, begin).length);
-    const auto words = util::trim(line);
-    const auto first = first_line(text, at);
-    const auto before = util::trim(text.substr(first.offset, at - first.offset));
-    const bool is_word =
-        !words.empty() && (util::is_name_start(words[0]) || words[0] == '$' || words[0] == '"');
-    // The command's own first line is indented less, other commands are not indented more than that.
-    const bool is_open = before.ends_with('|') || before.ends_with('&'); // the next command is part of it
-    if (!is_word || is_open || closes_block(words) || indent_of(line) != indent_of(comment_line) ||
-        indent_of(line) <= indent_of(text.substr(first.offset, first.length)))
-      continue;
-    hits.add({{begin + indent_of(line), words.size()},
-              "this is a separate command: the comment before it ends the command that it belongs to",
-              "move the comment above the command"});
+    if (is_cut_off(text, at, text.substr(comment.offset, comment.length), line))
+      hits.add({{begin + indent_of(line), util::trim(line).size()},
+                "this is a separate command: the comment before it ends the command that it belongs to",
+                "move the comment above the command"});
   }
 }
 
@@ -226,8 +250,8 @@ void find_swallowed(const LintContext& subject, RuleMatches& hits) {
     if (!python || !is_own(launch, *python) || launch.command->parent) continue;
     for (std::size_t i = 1; i < python->operands.size(); ++i) {
       const auto& word = python->operands[i];
-      if (!word.known() || word.place.offset >= subject.text.size() ||
-          !util::contains(k_commands, std::string_view(word.text())) ||
+      if (word.pieces.size() != 1 || !word.pieces[0].known || word.place.offset >= subject.text.size() ||
+          !util::contains(k_commands, std::string_view(word.pieces[0].text)) ||
           !begins_line(subject.text, word.place.offset) || python->operands[i - 1].text().starts_with("--"))
         continue;
       const auto before = line_before(subject.text, word.place.offset);

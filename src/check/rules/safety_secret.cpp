@@ -113,16 +113,19 @@ bool is_declared_fake(std::string_view text, std::size_t at) {
 }
 
 /// Reports the address of a webhook, with which any reader can post messages.
-void look_at_hooks(std::string_view text, RuleMatches& hits) {
+void look_at_hook(std::string_view text, std::size_t scheme, RuleMatches& hits) {
   constexpr std::size_t k_shortest = 30;
-  for (const auto& hook : k_hooks)
-    for (auto at = text.find(hook.head); at != std::string_view::npos; at = text.find(hook.head, at + 1)) {
-      auto end = at + hook.head.size();
-      while (end < text.size() && k_hook_chars.has(text[end])) ++end;
-      const auto secret = text.substr(at + hook.head.size(), end - at - hook.head.size());
-      if (secret.size() >= k_shortest && looks_random(secret) && !is_declared_fake(text, at))
-        hits.push_back(make_hit({at, end - at}, fmt::format("a webhook of {}", hook.service)));
-    }
+  const auto begin = scheme + 3;
+  auto end = begin;
+  while (end < text.size() && (k_hook_chars.has(text[end]) || text[end] == '.')) ++end;
+  const auto address = text.substr(begin, end - begin);
+  for (const auto& hook : k_hooks) {
+    const auto head = address.find(hook.head);
+    const auto secret =
+        address.substr(head == std::string_view::npos ? address.size() : head + hook.head.size());
+    if (secret.size() >= k_shortest && looks_random(secret) && !is_declared_fake(text, begin))
+      hits.push_back(make_hit({begin, end - begin}, fmt::format("a webhook of {}", hook.service)));
+  }
 }
 
 /// Headers of requests that hold a secret.
@@ -254,13 +257,15 @@ RuleMatches find(const LintContext& subject) {
     look_at_token(text, {i, end - i}, word_before(text, i), hits);
     i = end;
   }
-  for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 1))
+  const auto first = text.find("://");
+  for (auto at = first; at != std::string_view::npos; at = text.find("://", at + 1)) {
     look_at_address(text, at, hits);
+    look_at_hook(text, at, hits);
+  }
   if (const auto key = text.find("PRIVATE KEY-----");
       key != std::string_view::npos && text.find("-----BEGIN ") < key)
     hits.push_back(make_hit(line_at(text, key), "a private key"));
-  look_at_hooks(text, hits);
-  look_at_headers(subject, hits);
+  if (first != std::string_view::npos) look_at_headers(subject, hits);
   look_at_passwords(subject, hits);
   look_at_traced_exports(subject, hits);
   return hits;
