@@ -20,7 +20,10 @@ struct Question {
 };
 constexpr std::string_view k_terminal = "asks for input, and a job has no terminal";
 constexpr std::string_view k_submit_first = "run it before sbatch";
-constexpr std::array<Question, 7> k_questions = {{
+constexpr std::string_view k_detached = "runs its program apart from the script, which does not wait for it";
+constexpr std::string_view k_no_detaching =
+    "start the program itself: the job does not depend on your session";
+constexpr std::array<Question, 11> k_questions = {{
     {"git", "pull", "", "changes the program of all jobs that wait or run in this directory", k_submit_first},
     {"ssh-add", "", "-l", "cannot ask for the passphrase of a key: a job has no terminal",
      "use a key without a passphrase for the job, or run it before sbatch"},
@@ -28,6 +31,10 @@ constexpr std::array<Question, 7> k_questions = {{
     {"huggingface-cli", "login", "--token", k_terminal, "run it before sbatch, or set HF_TOKEN"},
     {"vim", "", "", "is an editor, and a job has no terminal", k_submit_first},
     {"nano", "", "", "is an editor, and a job has no terminal", k_submit_first},
+    {"newgrp", "", "", "starts a shell that reads its commands from a terminal", "use sg GROUP -c 'COMMAND'"},
+    {"screen", "", "", k_detached, k_no_detaching},
+    {"su", "", "", "asks for a password, and a job has no terminal", "run the job as the user who needs it"},
+    {"tmux", "", "", k_detached, k_no_detaching},
     {"htop", "", "", "needs a terminal, which a job does not have", "use top -b -n 1"},
 }};
 
@@ -48,12 +55,44 @@ bool has_input(const shell::Command& command) {
                      [](const auto& redirect) { return redirect.op.starts_with('<'); });
 }
 
+/// An option with which a shell reads its commands from a terminal.
+bool is_login_option(const shell::Argument& word) {
+  const auto text = word.text();
+  return text == "-" || text == "-i" || text == "-il" || text == "-l" || text == "-li" || text == "--login";
+}
+
+/// True if the command is a shell without a script: bash, zsh -l, apptainer shell IMAGE.
+bool is_bare_shell(const shell::Command& command) {
+  const auto words = command.arguments();
+  if (is_program(command, "bash") || is_program(command, "zsh") || is_program(command, "tcsh"))
+    return std::all_of(words.begin(), words.end(), is_login_option);
+  return (is_program(command, "singularity") || is_program(command, "apptainer")) && !words.empty() &&
+         words[0].text() == "shell";
+}
+
+/// Reports a shell that waits for commands which no user enters.
+void find_bare_shells(const LintContext& subject, RuleMatches& hits) {
+  for (const auto& command : subject.listing.commands) {
+    const auto& context = command.context;
+    if (command.parent || context.uncalled || context.unreached || context.condition ||
+        context.substitution || !command.prefixes.empty() || !is_bare_shell(command) || has_input(command))
+      continue;
+    hits.add({command.place,
+              fmt::format("{} reads its commands from standard input, which is empty in a job: it exits at "
+                          "once and changes nothing",
+                          subject.text.substr(command.place.offset, command.place.length)),
+              "remove it, or use the commands themselves: source FILE, singularity exec IMAGE PROGRAM"});
+  }
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (subject.header.directives.empty()) return hits;
+  find_bare_shells(subject, hits);
   for (const auto& command : subject.listing.commands) {
     const auto& context = command.context;
-    if (!command.program || command.parent || context.uncalled || context.unreached) continue;
+    if (!command.program || command.parent || context.uncalled || context.unreached || context.substitution)
+      continue;
     const auto* found = std::find_if(k_questions.begin(), k_questions.end(),
                                      [&](const Question& question) { return asks(command, question); });
     if (found == k_questions.end() || has_input(command) ||

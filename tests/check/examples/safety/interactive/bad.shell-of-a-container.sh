@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+singularity shell x.sif
+python train.py

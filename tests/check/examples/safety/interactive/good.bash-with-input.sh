@@ -1,0 +1,6 @@
+#!/bin/bash
+#SBATCH --time=10
+bash < train.sh
+bash <<EOF
+python train.py
+EOF
