@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH --time=10
+python train.py
+PID=$!
+wait $PID

@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH --time=10
+run() { python train.py & }
+run
+wait $!
