@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH --time=10
+#SBATCH -o /dev/null
+#SBATCH -e /dev/null
+python train.py
