@@ -226,6 +226,7 @@ void Coordinator::on_disconnect(AgentId id, Time now) {
   note_time(now);
   const auto* found = x_nodes.find(id);
   if (found == nullptr) return;
+  if (x_state == State::over) return x_nodes.forget(id);
   const auto agent = *found;
   const bool expected = agent.leads || !agent.takes_part || agent.ended || may_be_killed(now);
   if (!expected && x_state != State::gathering && x_state != State::ending) x_nodes.note_lost(agent.host);

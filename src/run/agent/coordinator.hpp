@@ -85,17 +85,17 @@ private:
     bool is_lost = false; ///< it is to kill its ranks
   };
 
-  /// The agent of the first node reports for all.
   template <class Command> void send(AgentId agent, Command command) {
     x_commands.emplace_back(agent, AgentCommand{std::move(command)});
   }
+  /// The agent of the first node reports for all.
   template <class Command> void send_reported(AgentId agent, Command command) {
     command.is_reporter = command.is_reporter || x_nodes.at(agent).leads;
     send(agent, std::move(command));
   }
   /// Whether Slurm may have killed agents because the job or the step ends. It sends KILL at least 5 s after
-  /// TERM (KillWait; slurm.conf(5)). An agent that is gone sooner without a word died before: srun ends the
-  /// others of a step because of it (--kill-on-bad-exit), and their messages may come first.
+  /// TERM (KillWait; slurm.conf(5)). An agent that is gone sooner without a message died before: srun ends
+  /// the others of a step because of it (--kill-on-bad-exit), and their messages may come first.
   bool may_be_killed(Time now) const {
     constexpr std::chrono::seconds k_margin{2};
     return x_signalled_at && now - *x_signalled_at >= k_margin;

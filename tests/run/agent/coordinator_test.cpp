@@ -290,6 +290,17 @@ TEST_CASE("a lost agent is named although srun ends the others") {
   CHECK(end.code == 128 + SIGTERM);
 }
 
+TEST_CASE("agents that disconnect after the end cause no command") {
+  Play play(rules(2, 2));
+  begin(play, 2);
+  for (unsigned node = 0; node < 2; ++node) play.ended(node, 0, true);
+  play.pass(std::chrono::minutes(5)); // the agent of node1 is not waited for
+  play.last<EndCommand>(0);
+  play.lose(1);
+  CHECK_FALSE(play.has_commands(0));
+  CHECK(play.coordinator().is_over());
+}
+
 TEST_CASE("where the agents of all other nodes die, no node of them is to blame") {
   Play play(rules(3, 3));
   begin(play, 3);

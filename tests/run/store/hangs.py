@@ -28,6 +28,7 @@ JOB, STEP = f"0.0.{os.getuid()}", "0"
 SECRET = secrets.token_bytes(32)
 os.environ["HPCML_JOB_SECRET"] = SECRET.hex()
 SET, COMPARE_SET = 1, 2
+VERSION = subprocess.run([sys.argv[1], "--version"], capture_output=True, text=True, check=True).stdout.strip()
 SESSION_KEY = b"\x01hpcml/session"
 
 
@@ -65,7 +66,7 @@ def read_text(client):
 def announce(port, rank):
     """Sends what hpcml's launcher sends before it becomes the program, in a session (docs/concepts/security.md). Ranks 0, 1 are on node001, 2, 3
     on node002."""
-    words = ["hpcml announcement 2", JOB, STEP, rank, SIZE, rank % 2, f"node00{rank // 2 + 1}", os.getpid(), ""]
+    words = [VERSION + " announcement", JOB, STEP, rank, SIZE, rank % 2, f"node00{rank // 2 + 1}", os.getpid(), ""]
     words += [1, "", 0, 0, "", 2, "node001", "node002", 2, 2, 2] if rank == 0 else [0, 0, 0]
     request = texts("hpcml session request", 1, 0, JOB, STEP, rank, secrets.token_bytes(16))
     with socket.create_connection(("127.0.0.1", port)) as client:
