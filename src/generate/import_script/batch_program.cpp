@@ -72,12 +72,16 @@ bool has_name_of_program(const Launch& launch) {
   return !check::is_utility(launch) && !check::is_shell(launch);
 }
 
-/// `waits`: the script waits for commands in the background.
-bool may_be_program(const Launch& launch, bool waits = false) {
+/// Whether the batch script itself starts what the launch names. `waits`: it waits for what runs in the
+/// background.
+bool is_started_by_script(const Launch& launch, bool waits) {
   const auto& command = *launch.command;
-  if (!may_run(command) || (command.context.background && !waits) || command.parent ||
-      launch.step() || launch.agent() || launch.container())
-    return false;
+  if (!may_run(command) || (command.context.background && !waits) || command.parent) return false;
+  return !launch.step() && !launch.agent() && !launch.container();
+}
+
+bool may_be_program(const Launch& launch, bool waits = false) {
+  if (!is_started_by_script(launch, waits)) return false;
   const auto& link = launch.last();
   const auto& name = link.program;
   if (name == "source" || name == ".")
