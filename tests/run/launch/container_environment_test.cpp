@@ -6,7 +6,7 @@
 
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/process_helper.hpp"
+#include "run/launch/launch_play.hpp"
 #include "run/resolve/container_environment.hpp"
 #include "temp_directory.hpp"
 
@@ -123,12 +123,10 @@ TEST_CASE("ranks in an image with cleared environment get their variables") {
 }
 
 TEST_CASE("launch rejects an engine that hides the ranks' variables") {
-  const auto rejected = run_hpcml({"launch", "--nproc-per-node", "2", "--", "podman", "run", "image", "true"},
-                                  bare_environment());
+  const auto rejected = dry_run_in_memory(bare_environment(), {"podman", "run", "image", "true"}, 2);
   CHECK(rejected.exit_code == 125);
   CHECK_THAT(rejected.err,
              Contains("podman starts the image without the ranks' variables") && Contains("--env-host"));
-  const auto alone =
-      run_hpcml({"launch", "--dry-run", "--", "podman", "run", "image", "true"}, step_environment(0, 1));
+  const auto alone = dry_run_in_memory(step_environment(0, 1), {"podman", "run", "image", "true"});
   CHECK(alone.exit_code == 0);
 }

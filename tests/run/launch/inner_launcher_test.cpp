@@ -6,14 +6,32 @@
 
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/process_helper.hpp"
+#include "run/launch/launch_play.hpp"
 #include "run/launch/system_view.hpp"
 #include "run/resolve/inner_launcher.hpp"
-#include "run/resolve/recorded_node.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;
 using Catch::Contains;
+
+namespace {
+
+/// The words of a shell's line; single quotes keep blanks.
+std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words(1);
+  bool is_quoted = false;
+  for (const char c : line) {
+    if (c == '\'')
+      is_quoted = !is_quoted;
+    else if (c == ' ' && !is_quoted)
+      words.emplace_back();
+    else
+      words.back() += c;
+  }
+  return words;
+}
+
+} // namespace
 
 TEST_CASE("a launcher that every rank would start is refused before it starts twice") {
   struct Row {
@@ -36,11 +54,8 @@ TEST_CASE("a launcher that every rank would start is refused before it starts tw
   for (const auto& row : rows) {
     CAPTURE(row.command);
     for (const bool spawn : {false, true}) {
-      std::vector<std::string> words = {"launch", "--dry-run"};
-      if (spawn) words.insert(words.end(), {"--nproc-per-node", "2"});
-      words.emplace_back("--");
-      words.insert(words.end(), row.command.begin(), row.command.end());
-      const auto output = run_hpcml(words, spawn ? bare_environment() : step_environment(0, 2));
+      const auto env = spawn ? bare_environment() : step_environment(0, 2);
+      const auto output = dry_run_in_memory(env, row.command, spawn ? std::optional(2U) : std::nullopt);
       CHECK(output.exit_code == (*row.expected == '\0' ? 0 : 125));
       CHECK_THAT(output.err, Contains(row.expected));
     }
@@ -48,8 +63,7 @@ TEST_CASE("a launcher that every rank would start is refused before it starts tw
   // One agent for the node is what the agent is for; the GPUs do not make several of it.
   auto env = bare_environment();
   env.set("CUDA_VISIBLE_DEVICES", "0,1");
-  const auto dry_run =
-      run_hpcml({"launch", "--dry-run", "--", "torchrun", "--nproc_per_node=2", "x.py"}, env);
+  const auto dry_run = dry_run_in_memory(env, {"torchrun", "--nproc_per_node=2", "x.py"});
   CHECK(dry_run.exit_code == 0);
   CHECK(util::split(dry_run.out, '#').size() == 2);
 }
@@ -87,26 +101,19 @@ TEST_CASE("an agent that each node starts is told of the other nodes, or refused
       {"python x.py", 0, ""}};
   for (const auto& row : rows) {
     CAPTURE(row.command);
-    const auto output = run_line(std::string(HPCML_BINARY) + " launch " + "--dry-run -- " + row.command, env);
+    const auto output = dry_run_in_memory(env, words_of(row.command));
     CHECK(output.exit_code == row.code);
     CHECK_THAT(output.err, Contains(row.expected));
   }
   // Its configuration file, in a home folder that is not ours, may say it.
-  CHECK_THAT(run_line(std::string(HPCML_BINARY) + " launch " +
-                          "--dry-run -- accelerate launch --num_processes 4 x.py",
-                      env)
-                 .out,
+  CHECK_THAT(dry_run_in_memory(env, {"accelerate", "launch", "--num_processes", "4", "x.py"}).out,
              Contains("warning: accelerate launch on each of 2 nodes has no rendezvous endpoint") &&
                  Contains("unless the configuration file of accelerate sets them"));
   env.set("PET_NNODES", "2");
-  CHECK(run_line(std::string(HPCML_BINARY) +
-                     " launch --dry-run -- torchrun --rdzv_backend c10d --rdzv_endpoint nid001:1 x.py",
-                 env)
+  CHECK(dry_run_in_memory(env, words_of("torchrun --rdzv_backend c10d --rdzv_endpoint nid001:1 x.py"))
             .exit_code == 0);
   env.set("PET_RDZV_ENDPOINT", "nid001:29500");
-  CHECK(
-      run_line(std::string(HPCML_BINARY) + " launch " + "--dry-run -- torchrun --nproc_per_node=4 x.py", env)
-          .exit_code == 0);
+  CHECK(dry_run_in_memory(env, {"torchrun", "--nproc_per_node=4", "x.py"}).exit_code == 0);
 }
 
 TEST_CASE("an agent hears of other nodes by its variables, by a container's --env and by shortened options") {
@@ -134,17 +141,16 @@ TEST_CASE("an agent hears of other nodes by its variables, by a container's --en
   };
   for (const auto& row : rows) {
     CAPTURE(row.command);
-    const auto output = run_line(std::string(HPCML_BINARY) + " launch --dry-run -- " + row.command, env);
+    const auto output = dry_run_in_memory(env, words_of(row.command));
     CHECK(output.exit_code == (row.is_reported ? 0 : 125));
     CHECK(row.is_reported == ((output.out + output.err).find("no rendezvous endpoint") == std::string::npos));
   }
-  const std::string agent =
-      std::string(HPCML_BINARY) + " launch --dry-run -- torchrun --nproc_per_node=4 x.py";
+  const std::vector<std::string> agent = {"torchrun", "--nproc_per_node=4", "x.py"};
   env.set("APPTAINERENV_PET_NNODES", "2");
   env.set("PET_MASTER_ADDR", "nid001");
-  CHECK(run_line(agent, env).exit_code == 0);
+  CHECK(dry_run_in_memory(env, agent).exit_code == 0);
   env.set("PET_STANDALONE", "1");
-  CHECK(run_line(agent, env).exit_code == 125);
+  CHECK(dry_run_in_memory(env, agent).exit_code == 125);
 }
 
 TEST_CASE("deepspeed reads a file of hosts by itself, where the node has it") {
@@ -167,18 +173,22 @@ TEST_CASE("deepspeed reads a file of hosts by itself, where the node has it") {
 TEST_CASE("the report tells a rank's own GPU from those that it sees") {
   auto env = step_environment(1, 2);
   env.set("CUDA_VISIBLE_DEVICES", "0,1");
-  const auto report = [&](std::vector<std::string> flags) {
-    flags.insert(flags.begin(), {"launch", "--report"});
-    flags.insert(flags.end(), {"--", "true"});
-    return run_hpcml(flags, env).err;
+  const auto report = [&](const std::function<void(launch::LaunchRequest&)>& change = {}) {
+    return launch_in_memory(env, "exit 0",
+                            [&](LaunchPlay& play) {
+                              play.request.rank_settings.report = model::Sourced<bool>{true, {}};
+                              if (change) change(play.request);
+                            })
+        .err;
   };
-  CHECK_THAT(report({}), Contains(", local 1): GPU 1 of 0,1, CPUs "));
-  CHECK_THAT(report({"--gpu-visibility", "own"}), Contains(": GPU 1, CPUs "));
-  CHECK_THAT(report({"--gpus-per-task", "0"}), Contains(": GPU none, CPUs "));
+  CHECK_THAT(report(), Contains(", local 1): GPU 1 of 0,1, CPUs "));
+  CHECK_THAT(report([](auto& request) { request.gpu_visibility = model::GpuVisibilityMode::own; }),
+             Contains(": GPU 1, CPUs "));
+  CHECK_THAT(report([](auto& request) { request.gpus_per_task = 0; }), Contains(": GPU none, CPUs "));
   env.set("CUDA_VISIBLE_DEVICES", "0,1,2,3");
-  CHECK_THAT(report({}), Contains(": GPU 2,3 of 0,1,2,3, CPUs "));
+  CHECK_THAT(report(), Contains(": GPU 2,3 of 0,1,2,3, CPUs "));
   env.set("CUDA_VISIBLE_DEVICES", "3"); // each task has a list of its own
-  CHECK_THAT(report({}), Contains(": GPU 3, CPUs "));
+  CHECK_THAT(report(), Contains(": GPU 3, CPUs "));
 }
 
 TEST_CASE("launch in launch is refused: each rank would have a world of its own") {
@@ -207,15 +217,14 @@ TEST_CASE("launch in launch is refused: each rank would have a world of its own"
 TEST_CASE("more ranks than GPUs are told, where it is certain") {
   auto env = bare_environment();
   env.set("CUDA_VISIBLE_DEVICES", "0,1");
-  const auto spawned = run_hpcml({"launch", "--dry-run", "--nproc-per-node", "4", "--", "true"}, env);
+  const auto spawned = dry_run_in_memory(env, {"true"}, 4);
   CHECK_THAT(spawned.out, Contains("warning: 4 ranks share 2 GPUs (CUDA_VISIBLE_DEVICES=0,1)"));
-  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--nproc-per-node", "2", "--", "true"}, env).out,
-             !Contains("ranks share"));
+  CHECK_THAT(dry_run_in_memory(env, {"true"}, 2).out, !Contains("ranks share"));
   auto task = step_environment(0, 4);
   task.set("CUDA_VISIBLE_DEVICES", "0,1");
-  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--", "true"}, task).out, !Contains("ranks share"));
+  CHECK_THAT(dry_run_in_memory(task, {"true"}).out, !Contains("ranks share"));
   task.set("SLURM_GPUS_ON_NODE", "2");
-  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--", "true"}, task).out, Contains("4 ranks share 2 GPUs"));
+  CHECK_THAT(dry_run_in_memory(task, {"true"}).out, Contains("4 ranks share 2 GPUs"));
   task.set("SLURM_GPUS_ON_NODE", "4"); // each task has its own
-  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--", "true"}, task).out, !Contains("ranks share"));
+  CHECK_THAT(dry_run_in_memory(task, {"true"}).out, !Contains("ranks share"));
 }

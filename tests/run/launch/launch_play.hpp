@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -12,6 +14,7 @@
 #include "run/launch/launch.hpp"
 #include "run/launch/process_helper.hpp"
 #include "run/launch/recorded_system.hpp"
+#include "run/resolve/agreement.hpp"
 #include "run/resolve/rank_report.hpp"
 #include "run/resolve/recorded_node.hpp"
 #include "run/resolve/resolve.hpp"
@@ -61,10 +64,13 @@ struct LaunchPlay {
     const auto& resolved = std::get<launch::ResolvedLaunch>(decision);
     return system.run([&] { return launch::perform(request, context, resolved); });
   }
-  /// Returns what --dry-run prints; or the error.
+  /// Returns what --dry-run prints; empty after an error.
   std::string dry_run() {
     const auto decision = launch::resolve(request, context, node, queries);
-    if (const auto* failed = std::get_if<launch::LaunchError>(&decision)) return failed->error.what;
+    if (const auto* failed = std::get_if<launch::LaunchError>(&decision)) {
+      error = failed->error;
+      return {};
+    }
     return launch::render_dry_run(std::get<launch::ResolvedLaunch>(decision), request);
   }
   /// What the ranks and the launch wrote on standard error.
@@ -78,5 +84,38 @@ struct LaunchPlay {
   RecordedNode queries;
   util::Error error; ///< why nothing was performed
 };
+
+/// What `hpcml launch [FLAGS] -- COMMAND` prints and returns with this environment, in memory. `change` sets
+/// what the flags set, `program` is what the command does.
+inline util::ProcessOutput launch_in_memory(const util::EnvSnapshot& env, const std::string& program,
+                                            const std::function<void(LaunchPlay&)>& change = {}) {
+  LaunchPlay play({program});
+  play.request.processes_per_node.reset();
+  play.request.bind = launch::BindMode::automatic;
+  play.context.env = launch::without_outer_rank(env);
+  play.context.host = env.get_or("SLURMD_NODENAME", "here");
+  if (change) change(play);
+  util::ProcessOutput output;
+  const int code = play.run();
+  output.exit_code = code < 0 ? play.system.run_program() : code;
+  output.out = play.out();
+  output.err = play.err() + util::error_text(play.error);
+  return output;
+}
+
+/// The same with --dry-run.
+inline util::ProcessOutput dry_run_in_memory(const util::EnvSnapshot& env, std::vector<std::string> command,
+                                             std::optional<unsigned> processes_per_node = {}) {
+  util::ProcessOutput output;
+  LaunchPlay play({""});
+  play.request.processes_per_node = processes_per_node;
+  play.request.bind = launch::BindMode::automatic;
+  play.request.command = std::move(command);
+  play.context.env = launch::without_outer_rank(env);
+  output.out = play.dry_run();
+  output.err = util::error_text(play.error);
+  output.exit_code = output.err.empty() ? 0 : k_cannot_set_up;
+  return output;
+}
 
 } // namespace hpcml::testing

@@ -6,11 +6,12 @@
 #include <filesystem>
 
 #include "core/util/file.hpp"
-#include "run/launch/process_helper.hpp"
+#include "run/launch/launch_play.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/system_view.hpp"
 #include "run/resolve/gloo_interface.hpp"
 #include "run/resolve/process_limits.hpp"
+#include "shipped_site.hpp"
 #include "temp_directory.hpp"
 
 using namespace hpcml;
@@ -116,19 +117,24 @@ TEST_CASE("fabric that locks memory is found by the node's devices") {
 }
 
 TEST_CASE("launch raises limits and reports insufficient ones") {
-  const std::vector<std::string> words = {"launch", "--", "bash", "-c", "ulimit -Sl; ulimit -Hl; ulimit -Sn"};
-  const auto raised = run_limited("ulimit -S -l 64; ulimit -S -n 900;", "", words);
-  INFO(raised.out << raised.err);
-  const auto lines = util::split(raised.out, '\n');
-  REQUIRE(lines.size() == 4);
-  CHECK(lines[0] == lines[1]);
-  CHECK(std::stoul(lines[2]) > 900);
-  CHECK_THAT(raised.err, !Contains("locked memory"));
+  const auto play_with = [](ProcessLimit locked, const std::string& site) {
+    auto play = std::make_unique<LaunchPlay>(std::vector<std::string>{"exit 0"});
+    play->become_task(0, 1);
+    play->node.limits = {locked, {900, 4096}};
+    if (!site.empty()) play->request.site = test::shipped_site(site);
+    CHECK(play->run() == -1);
+    return play;
+  };
+  const auto raised = play_with({65536, ProcessLimit::k_unlimited}, "");
+  const auto& limits = raised->system.executed().at(0).limits;
+  CHECK(limits.at(RLIMIT_MEMLOCK).rlim_cur == RLIM_INFINITY);
+  CHECK(limits.at(RLIMIT_NOFILE).rlim_cur > 900);
+  CHECK_THAT(raised->err(), !Contains("locked memory"));
   // Below 1 GiB at both ends.
-  const auto low = run_limited("ulimit -l 64;", "juwels_booster", words);
-  CHECK_THAT(low.err, Contains("locked memory is limited to 64 KiB (ulimit -Hl)") &&
-                          Contains("InfiniBand HDR") && Contains("LimitMEMLOCK"));
-  CHECK_THAT(run_limited("ulimit -l 64;", "lumi", words).err, !Contains("locked memory"));
+  CHECK_THAT(play_with({65536, 65536}, "juwels_booster")->err(),
+             Contains("locked memory is limited to 64 KiB (ulimit -Hl)") && Contains("InfiniBand HDR") &&
+                 Contains("LimitMEMLOCK"));
+  CHECK_THAT(play_with({65536, 65536}, "lumi")->err(), !Contains("locked memory"));
 }
 
 TEST_CASE("doctor and preflight report the same limit as launch") {

@@ -85,6 +85,8 @@ public:
 
   /// Returns its exit code, as shells count; -1 if it executes a program.
   int run(const std::function<int()>& launch);
+  /// Returns the exit code of the program that the launch has executed.
+  int run_program();
 
   // What it has done.
 
@@ -178,7 +180,7 @@ private:
   std::multimap<Time, std::function<void()>> x_events;
   std::map<std::string, int> x_calls;
   std::vector<SentSignal> x_sent;
-  int x_ended_by = 0;
+  int x_ended_by = 0, x_status = 0;
   std::vector<RecordedProcess> x_executed;
 };
 

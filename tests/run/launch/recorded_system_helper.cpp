@@ -79,6 +79,12 @@ int RecordedSystem::run(const std::function<int()>& launch) {
   }
 }
 
+int RecordedSystem::run_program() {
+  while (x_processes.count(x_self) == 1)
+    if (!advance(std::nullopt)) throw std::logic_error("the program does not exit");
+  return util::exit_code_of_status(x_status);
+}
+
 double RecordedSystem::seconds_of(Time time) const {
   return std::round(std::chrono::duration<double>(time - x_start).count() * 100) / 100;
 }
@@ -263,6 +269,7 @@ void RecordedSystem::end(RecordedProcess& process, int status) {
     if (signal != 0) deliver(x_processes.at(orphan), signal);
   }
   const auto parent = x_processes.find(process.parent);
+  if (pid == x_self) x_status = status;
   if (parent == x_processes.end())
     x_processes.erase(pid); // init has waited for it
   else

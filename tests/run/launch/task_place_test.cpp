@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/util/text.hpp"
-#include "run/launch/process_helper.hpp"
+#include "run/launch/launch_play.hpp"
 #include "run/launch/system_view.hpp"
 #include "run/resolve/task_starter.hpp"
 
@@ -47,12 +47,13 @@ TEST_CASE("a loopback address means rank 0's node where there is no other, and i
     CAPTURE(address);
     auto env = step_environment(1, 2);
     env.set("MASTER_ADDR", address);
-    CHECK(run_hpcml({"launch", "--", "printenv", "MASTER_ADDR"}, env).out == std::string(address) + "\n");
+    const auto known = [&](LaunchPlay& play) { play.queries.aliases = {address}; };
+    CHECK(launch_in_memory(env, "out $MASTER_ADDR; exit 0", known).out == std::string(address) + "\n");
     env.set("SLURM_STEP_NODELIST", "nid[001-002]");
     env.set("SLURM_STEP_TASKS_PER_NODE", "1(x2)");
     env.set("SLURM_NODEID", "1");
     env.set("SLURM_LOCALID", "0");
-    const auto refused = run_hpcml({"launch", "--", "true"}, env);
+    const auto refused = launch_in_memory(env, "exit 0");
     CHECK(refused.exit_code == 125);
     CHECK_THAT(refused.err, Contains(std::string("MASTER_ADDR=") + address + " (expected nid001)"));
   }
@@ -67,11 +68,10 @@ TEST_CASE("what a container's hook has set for the task agrees, or is refused") 
                                     {"MASTER_ADDR", "nid001"},
                                     {"MASTER_PORT", "65242"}})
     env.set(name, value);
-  CHECK(
-      run_hpcml({"launch", "--", "sh", "-c", "echo $RANK $WORLD_SIZE $MASTER_ADDR:$MASTER_PORT"}, env).out ==
-      "3 4 nid001:65242\n");
+  CHECK(launch_in_memory(env, "out $RANK $WORLD_SIZE $MASTER_ADDR:$MASTER_PORT; exit 0").out ==
+        "3 4 nid001:65242\n");
   env.set("WORLD_SIZE", "8"); // the job's tasks, not the step's
-  CHECK_THAT(run_hpcml({"launch", "--", "true"}, env).err, Contains("WORLD_SIZE=8 (expected 4)"));
+  CHECK_THAT(launch_in_memory(env, "exit 0").err, Contains("WORLD_SIZE=8 (expected 4)"));
   // Where each task starts ranks, the hook has told the task's number, and the ranks have their own.
   env = step_environment(1, 2);
   env.set("SLURM_STEP_NODELIST", "nid[001-002]");
@@ -81,35 +81,37 @@ TEST_CASE("what a container's hook has set for the task agrees, or is refused") 
   env.set("RANK", "1");
   env.set("WORLD_SIZE", "2");
   env.set("MASTER_ADDR", "nid001.site.edu");
-  const std::vector<std::string> starts = {
-      "launch", "--nproc-per-node", "2", "--", "sh", "-c", "echo $RANK $WORLD_SIZE $MASTER_ADDR"};
-  CHECK_THAT(run_hpcml(starts, env).out, Contains("[3] 3 4 nid001.site.edu\n"));
+  const auto start = [&] {
+    return launch_in_memory(env, "out $RANK $WORLD_SIZE $MASTER_ADDR; exit 0", [](LaunchPlay& play) {
+      play.request.processes_per_node = 2;
+      play.queries.aliases = {"nid001.site.edu"};
+    });
+  };
+  CHECK_THAT(start().out, Contains("[3] 3 4 nid001.site.edu\n"));
   env.set("MASTER_ADDR", "nid002");
-  CHECK_THAT(run_hpcml(starts, env).err, Contains("MASTER_ADDR=nid002 (expected nid001)"));
+  CHECK_THAT(start().err, Contains("MASTER_ADDR=nid002 (expected nid001)"));
 }
 
 TEST_CASE("what launch has set for a rank is no other step's, unless somebody has changed it since") {
   auto inner = step_environment(0, 1);
-  const auto seen = run_hpcml({"launch", "--", "env"}, step_environment(1, 2)).out;
-  for (const auto& line : util::split(seen, '\n')) {
-    const auto equals = line.find('=');
-    const bool ours = !line.starts_with("SLURM_") && !line.starts_with("PATH=");
-    if (equals != std::string::npos && ours) inner.set(line.substr(0, equals), line.substr(equals + 1));
-  }
+  LaunchPlay outer({"exit 0"});
+  outer.become_task(1, 2);
+  REQUIRE(outer.run() == -1);
+  for (const auto& [name, value] : outer.system.executed()[0].env.variables())
+    if (!name.starts_with("SLURM_")) inner.set(name, value);
   REQUIRE(inner.get_or("RANK", "") == "1");
-  const std::vector<std::string> show = {"launch", "--", "sh", "-c",
-                                         "echo $RANK $WORLD_SIZE ${OMP_NUM_THREADS}"};
+  const std::string show = "out $RANK $WORLD_SIZE $OMP_NUM_THREADS; exit 0";
   // The same step: a launch in a launch must agree.
-  CHECK(run_hpcml(show, inner).exit_code == 125);
+  CHECK(launch_in_memory(inner, show).exit_code == 125);
   inner.set("SLURM_STEP_ID", "1");
   inner.set("OMP_NUM_THREADS", "77");
-  CHECK(run_hpcml(show, inner).out == "0 1 77\n");
+  CHECK(launch_in_memory(inner, show).out == "0 1 77\n");
   inner.set("WORLD_SIZE", "3"); // somebody's own
-  CHECK_THAT(run_hpcml(show, inner).err, Contains("WORLD_SIZE=3 (expected 1)"));
+  CHECK_THAT(launch_in_memory(inner, show).err, Contains("WORLD_SIZE=3 (expected 1)"));
   inner.unset("WORLD_SIZE");
   inner.set("SLURM_JOB_ID", "4243"); // a job submitted from a rank
   inner.set("SLURM_STEP_ID", "0");
-  CHECK(run_hpcml(show, inner).out == "0 1 77\n");
+  CHECK(launch_in_memory(inner, show).out == "0 1 77\n");
 }
 
 TEST_CASE("ranks of mpirun have its numbers, in whatever order it has counted the nodes") {
@@ -132,15 +134,12 @@ TEST_CASE("ranks of mpirun have its numbers, in whatever order it has counted th
                                     {"SLURM_STEP_NODELIST", "c[1-3]"},
                                     {"SLURM_STEP_TASKS_PER_NODE", "1(x3)"}})
     env.set(name, value);
-  const std::vector<std::string> show = {
-      "launch", "--", "sh", "-c",
-      "echo $RANK $WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE $NODE_RANK $MASTER_ADDR $MASTER_PORT"};
-  const auto far = run_hpcml(show, env).out;
+  const std::string show = "out $RANK $WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE $NODE_RANK $MASTER_ADDR "
+                           "$MASTER_PORT; exit 0";
+  const auto far = launch_in_memory(env, show).out;
   CHECK_THAT(far, Contains("4 5 1 2 1 c1 "));
   // Slurm's numbers of a task, which those of the daemons' step and of the batch script are not.
-  const std::vector<std::string> of_slurm = {"launch", "--", "sh", "-c",
-                                             "echo $SLURM_PROCID $SLURM_LOCALID $SLURM_NODEID"};
-  CHECK(run_hpcml(of_slurm, env).out == "4 1 1\n");
+  CHECK(launch_in_memory(env, "out $SLURM_PROCID $SLURM_LOCALID $SLURM_NODEID; exit 0").out == "4 1 1\n");
   // Beside mpirun itself there is no step; the port is the same.
   auto near = env;
   for (const auto& [name, value] : env.variables())
@@ -148,16 +147,16 @@ TEST_CASE("ranks of mpirun have its numbers, in whatever order it has counted th
   near.set("OMPI_COMM_WORLD_RANK", "0");
   near.set("OMPI_COMM_WORLD_LOCAL_RANK", "0");
   near.set("SLURMD_NODENAME", "c1");
-  const auto first = run_hpcml(show, near).out;
+  const auto first = launch_in_memory(near, show).out;
   CHECK_THAT(first, Contains("0 5 0 2 0 c1 "));
   CHECK(util::split(first, ' ').back() == util::split(far, ' ').back());
   near.set("SLURMD_NODENAME", "c3"); // mpirun --host c3,c2
-  const auto elsewhere = run_hpcml(show, near);
+  const auto elsewhere = launch_in_memory(near, show);
   CHECK(elsewhere.exit_code == 125);
   CHECK_THAT(elsewhere.err, Contains("rank 0 runs on c3, but the other ranks expect it on c1") &&
                                 Contains("mpirun -x MASTER_ADDR=c3"));
   near.set("MASTER_ADDR", "c3");
-  CHECK_THAT(run_hpcml(show, near).out, Contains("0 5 0 2 2 c3 "));
+  CHECK_THAT(launch_in_memory(near, show).out, Contains("0 5 0 2 2 c3 "));
 }
 
 TEST_CASE("a list of hosts in a step over components is refused where others look for rank 0 elsewhere") {
@@ -172,9 +171,9 @@ TEST_CASE("a list of hosts in a step over components is refused where others loo
                                     {"SLURM_NODEID", "1"},
                                     {"SLURM_DISTRIBUTION", "block"}})
     env.set(name, value);
-  const auto refused = run_hpcml({"launch", "--", "true"}, env);
+  const auto refused = launch_in_memory(env, "exit 0");
   CHECK(refused.exit_code == 125);
   CHECK_THAT(refused.err, Contains("rank 0 is on nid002") && Contains("expect it on nid001"));
   env.set("SLURM_NODEID", "0");
-  CHECK(run_hpcml({"launch", "--", "printenv", "MASTER_ADDR"}, env).out == "nid001\n");
+  CHECK(launch_in_memory(env, "out $MASTER_ADDR; exit 0").out == "nid001\n");
 }
