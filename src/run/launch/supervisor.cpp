@@ -19,6 +19,14 @@
 
 namespace hpcml::launch {
 
+namespace {
+
+/// While ranks have a deadline, a pause of this process is noticed this early: a wait for the deadline itself
+/// ends with it, however much time was left.
+constexpr auto k_pause_check = std::chrono::seconds(1);
+
+} // namespace
+
 Supervisor::Supervisor(const LaunchRequest& request, const RuntimeContext& context,
                        const std::shared_ptr<const NodeSetup>& node, const SupervisionOptions* oversight)
     : x_system(*context.system), x_oversight(oversight), x_start{request, context, node},
@@ -92,7 +100,8 @@ int Supervisor::wait_milliseconds(std::optional<Clock::time_point> next) const {
   const auto add = [&](const std::optional<Clock::time_point>& time) {
     if (time && (!next || *time < *next)) next = time;
   };
-  add(x_policy.next_deadline());
+  if (const auto deadline = x_policy.next_deadline())
+    add(std::min(*deadline, x_system.now() + k_pause_check));
   add(x_output.flush_at());
   if (!next) return -1;
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*next - x_system.now()).count() + 1;

@@ -202,6 +202,15 @@ TEST_CASE("Ctrl-backslash at a terminal ends the ranks") {
   CHECK(play.system.signals() == "1 s: QUIT, CONT; 31 s: KILL");
 }
 
+TEST_CASE("time of a suspended machine does not count as grace") {
+  LaunchPlay play({"| TERM: 20 s; out saved; exit 0"});
+  play.system.signal_after(1, "TERM");
+  play.system.after(5, [&] { play.system.suspend(600); });
+  CHECK(play.run() == 0);
+  CHECK(play.out() == "[0] saved\n");
+  CHECK(play.system.signals() == "1 s: TERM, CONT");
+}
+
 TEST_CASE("launch stops waiting for a blocked reader after a signal") {
   LaunchPlay play({"out text; exit 0"});
   play.system.out.room = 0;
