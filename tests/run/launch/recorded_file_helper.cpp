@@ -86,8 +86,11 @@ ssize_t RecordedSystem::read(int fd, void* bytes, std::size_t count) {
 ssize_t RecordedSystem::write(int fd, const void* bytes, std::size_t count) {
   auto* file = find_file(fd);
   if (file == nullptr) return -1;
-  if (file->kind == OpenFile::Kind::pipe_writer)
+  if (file->kind == OpenFile::Kind::pipe_writer) {
+    errno = EPIPE;
+    if (file->pipe->reader.expired()) return -1;
     file->pipe->bytes.append(static_cast<const char*>(bytes), count);
+  }
   if (file->kind != OpenFile::Kind::stream) return static_cast<ssize_t>(count);
   auto& stream = *file->stream;
   errno = stream.error != 0 ? stream.error : EAGAIN;
