@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/launch/launcher_failure.hpp"
 
-#include <chrono>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/ioctl.h>
-#include <thread>
 #include <unistd.h>
 
 #include "core/util/file.hpp"
@@ -66,16 +63,13 @@ util::Status record_failure(const LauncherFailure& failure, const util::EnvSnaps
   return util::write_file(directory + "/" + record_name(failure, env), render_record(failure) + "\n");
 }
 
-void wait_for_output_flush(const util::EnvSnapshot& env) {
-  constexpr auto k_way = std::chrono::milliseconds(300), k_look = std::chrono::milliseconds(5);
-  constexpr int k_most_looks = 200; // limits the wait for a stalled reader
+void wait_for_output_flush(const util::EnvSnapshot& env, System& system) {
+  constexpr int k_way = 300, k_look = 5; // milliseconds
+  constexpr int k_most_looks = 200;      // limits the wait for a stalled reader
   if (env.get_or("SLURM_STEP_ID", "").empty() || env.get_or("SLURM_PROCID", "").empty()) return;
-  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
-    int unread = 0;
-    for (int looks = 0; looks < k_most_looks && ::ioctl(fd, FIONREAD, &unread) == 0 && unread > 0; ++looks)
-      std::this_thread::sleep_for(k_look);
-  }
-  std::this_thread::sleep_for(k_way);
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO})
+    for (int looks = 0; looks < k_most_looks && system.unread_bytes(fd) > 0; ++looks) system.poll({}, k_look);
+  system.poll({}, k_way);
 }
 
 } // namespace hpcml::launch

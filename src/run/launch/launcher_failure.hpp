@@ -44,6 +44,6 @@ void log_without_waiting(util::LogLevel level, const std::string& text);
 /// Waits until the output of a failed Slurm task has been read and sent. srun ends the step then (--kill-on-
 /// bad-exit) and drops what it has not received: without this wait the last line was lost in 29 of 72 steps
 /// (22.05, busy machine), with it in none of 72.
-void wait_for_output_flush(const util::EnvSnapshot& env);
+void wait_for_output_flush(const util::EnvSnapshot& env, System& system = System::native());
 
 } // namespace hpcml::launch

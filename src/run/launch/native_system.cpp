@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -114,6 +115,10 @@ public:
   int flags(int fd) override { return ::fcntl(fd, F_GETFL); }
   int fstat(int fd, struct stat& found) override { return ::fstat(fd, &found); }
   bool isatty(int fd) override { return ::isatty(fd) != 0; }
+  int unread_bytes(int fd) override {
+    int count = 0;
+    return ::ioctl(fd, FIONREAD, &count) == 0 ? count : -1;
+  }
   bool is_foreground(int fd) override { return ::tcgetpgrp(fd) == ::getpgrp(); }
   int epoll_create() override { return ::epoll_create1(EPOLL_CLOEXEC); }
   int epoll_add(int set, int fd, std::uint64_t key) override {

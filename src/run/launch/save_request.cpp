@@ -2,14 +2,11 @@
 #include "run/launch/save_request.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
 #include <optional>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <unistd.h>
 #include <vector>
 
 #include "core/model/save_signal.hpp"
@@ -18,6 +15,7 @@
 #include "core/util/signal_names.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/launcher_failure.hpp"
+#include "run/launch/signal_reader.hpp"
 #include "run/launch/signal_targets.hpp"
 #include "run/launch/supervisor.hpp"
 
@@ -25,8 +23,6 @@ namespace hpcml::launch {
 
 namespace {
 
-constexpr std::array<int, 9> k_blocked_signals = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,           SIGUSR1,
-                                                  SIGUSR2, SIGCONT, SIGCHLD, k_save_word_signal};
 /// How often a group without its first process is looked at, in milliseconds.
 constexpr int k_look = 50;
 
@@ -97,23 +93,21 @@ void deliver_save_request(System& system, int save_signal, const RankLocation& r
 /// Waits for the next signal, up to `limit` milliseconds; negative: without a limit. 0 if none came. By a
 /// descriptor: what a thread waits for in sigwait is missing in its SigBlk, by which launchers recognise each
 /// other.
-int next_signal(System& system, int descriptor, int limit) {
-  pollfd wait{descriptor, POLLIN, 0};
-  signalfd_siginfo info{};
-  const bool came = system.poll({&wait, 1}, limit) == 1 &&
-                    system.read(descriptor, &info, sizeof info) == static_cast<ssize_t>(sizeof info);
-  return came ? static_cast<int>(info.ssi_signo) : 0;
+int next_signal(System& system, const SignalReader& signals, int limit) {
+  pollfd wait{signals.fd(), POLLIN, 0};
+  return system.poll({&wait, 1}, limit) == 1 ? signals.next() : 0;
 }
 
 /// Passes signals on until the rank has ended. A shell may end of one before the program that it started,
 /// which is saving then: so the whole group is waited for.
-int hand_on(System& system, pid_t child, int save_signal, const RankLocation& rank, int descriptor) {
+int hand_on(System& system, pid_t child, int save_signal, const RankLocation& rank,
+            const SignalReader& signals) {
   int status = 0, passed = 0;
   const auto lives_on = [&] {
     return passed != 0 && util::exit_code_of_status(status) == 128 + passed && system.kill(-child, 0) == 0;
   };
   for (bool ended = false; !ended || lives_on();) {
-    const int signal = next_signal(system, descriptor, ended ? k_look : -1);
+    const int signal = next_signal(system, signals, ended ? k_look : -1);
     if (signal == 0 || signal == SIGCHLD) {
       ended = reap(system, child, status) || ended;
       continue;
@@ -161,32 +155,28 @@ void reset_save_signal(System& system, int signal) {
 
 int run_handing_on(System& system, int save_signal, const RankLocation& rank,
                    const std::function<int()>& program) {
-  sigset_t blocked, before;
-  ::sigemptyset(&blocked);
-  for (const int signal : k_blocked_signals) ::sigaddset(&blocked, signal);
-  system.sigprocmask(SIG_BLOCK, &blocked, &before);
-  system.become_subreaper();
-  const int descriptor = system.signalfd(blocked);
-  util::ChildOptions options;
-  options.group = util::ChildOptions::Group::own;
-  options.death_signal = SIGKILL;
-  options.mask = before;
-  const pid_t child = descriptor < 0 ? -1 : system.fork(options, program);
-  if (child < 0) { // the rank runs without the process that forwards the signal
-    const std::string why = std::strerror(errno);
-    log_message(
-        system, util::LogLevel::warning,
-        fmt::format(
-            "{}: only the first process of the rank receives the save signal, because the process that "
-            "forwards it cannot start: {}\nhint: check the limit of processes (ulimit -u) on this node",
-            rank_label(rank), why));
-    system.close(descriptor);
-    system.sigprocmask(SIG_SETMASK, &before, nullptr);
-    return program();
+  std::optional<int> ended;
+  {
+    const SignalReader signals(
+        {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD, k_save_word_signal}, system);
+    system.become_subreaper();
+    util::ChildOptions options;
+    options.group = util::ChildOptions::Group::own;
+    options.death_signal = SIGKILL;
+    options.mask = signals.mask_before();
+    const pid_t child = signals.fd() < 0 ? -1 : system.fork(options, program);
+    if (child > 0)
+      ended = hand_on(system, child, save_signal, rank, signals);
+    else
+      log_message(
+          system, util::LogLevel::warning,
+          fmt::format(
+              "{}: only the first process of the rank receives the save signal, because the process that "
+              "forwards it cannot start: {}\nhint: check the limit of processes (ulimit -u) on this node",
+              rank_label(rank), std::strerror(errno)));
   }
-  const int status = hand_on(system, child, save_signal, rank, descriptor);
-  system.close(descriptor);
-  system.sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (!ended) return program(); // without the process that forwards the signal
+  const int status = *ended;
   if (WIFSIGNALED(status)) end_by_signal(system, WTERMSIG(status));
   return util::exit_code_of_status(status);
 }

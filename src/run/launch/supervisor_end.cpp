@@ -144,7 +144,7 @@ void end_by_signal(System& system, int signal) {
 }
 
 void end_step_by_signal(System& system, int signal, const util::EnvSnapshot& env) {
-  wait_for_output_flush(env);
+  wait_for_output_flush(env, system);
   end_by_signal(system, signal);
 }
 

@@ -89,6 +89,8 @@ public:
   virtual int flags(int fd) = 0;
   virtual int fstat(int fd, struct stat& found) = 0;
   virtual bool isatty(int fd) = 0;
+  /// Returns what was written into a pipe or socket and not read yet (FIONREAD); -1 for others.
+  virtual int unread_bytes(int fd) = 0;
   /// True if this process's group is in the foreground of the terminal `fd`.
   virtual bool is_foreground(int fd) = 0;
   virtual int epoll_create() = 0;

@@ -137,6 +137,11 @@ int RecordedSystem::fstat(int fd, struct stat& found) {
   return 0;
 }
 
+int RecordedSystem::unread_bytes(int fd) {
+  const auto* file = find_file(fd);
+  return file == nullptr || file->stream == nullptr ? -1 : file->stream->unread;
+}
+
 int RecordedSystem::epoll_create() {
   auto file = std::make_shared<OpenFile>();
   file->kind = OpenFile::Kind::epoll;

@@ -25,6 +25,7 @@ struct RecordedStream {
   std::string text{};
   std::size_t room = std::string::npos; ///< bytes that are accepted from now on
   int error = 0;                        ///< errno of further writes
+  int unread = 0;                       ///< bytes that its reader has not read yet
 };
 
 /// A process of a recorded system.
@@ -136,6 +137,7 @@ public:
   int flags(int fd) override;
   int fstat(int fd, struct stat& found) override;
   bool isatty(int fd) override { return fd == 0 && has_terminal; }
+  int unread_bytes(int fd) override;
   bool is_foreground(int) override { return true; }
   int epoll_create() override;
   int epoll_add(int set, int fd, std::uint64_t key) override;

@@ -334,15 +334,26 @@ TEST_CASE("rank that another process killed is not out of memory") {
 
 TEST_CASE("signal of the step may follow a rank that it ended") {
   LaunchPlay play({"1 s; die TERM", "60 s"});
-  play.context.env.set("SLURM_JOB_ID", "7"); // a task of a step that starts its node's ranks
-  play.context.env.set("SLURM_STEP_ID", "0");
-  play.context.env.set("SLURM_PROCID", "0");
-  play.context.env.set("SLURM_LOCALID", "0");
-  play.context.env.set("SLURM_NODEID", "0");
-  play.context.env.set("SLURM_STEP_NUM_TASKS", "1");
-  play.context.env.set("SLURM_STEP_NODELIST", "nid001");
-  play.context.env.set("SLURM_STEP_TASKS_PER_NODE", "1");
+  play.become_task(0, 1);
+  play.request.processes_per_node = 2;
   play.system.signal_after(1.2, "TERM");
   CHECK(play.run() == 128 + SIGTERM);
   CHECK(play.system.signals() == "1.2 s: TERM, CONT");
+}
+
+TEST_CASE("task ends by a signal after its output was read") {
+  struct Row {
+    double read_at; // seconds
+    double ended_at;
+  };
+  // The output has 0.3 s to reach srun, after at most 1 s for its reader.
+  const auto row = GENERATE(values<Row>({{1.5, 1.8}, {60, 2.3}}));
+  LaunchPlay play({"60 s"});
+  play.become_task(0, 1);
+  play.request.processes_per_node = 1;
+  play.system.err.unread = 100;
+  play.system.after(row.read_at, [&] { play.system.err.unread = 0; });
+  play.system.signal_after(1, "TERM");
+  CHECK(play.run() == 128 + SIGTERM);
+  CHECK(play.system.seconds() == row.ended_at);
 }
