@@ -4,9 +4,11 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "check/node_reach.hpp"
 #include "check/rule.hpp"
 #include "check/script_work.hpp"
 #include "core/util/node_local_path.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace safety_local_checkpoint {
@@ -22,7 +24,8 @@ constexpr std::array<std::string_view, 14> k_options = {
 bool is_saved(const LintContext& subject) {
   return std::any_of(subject.launches.begin(), subject.launches.end(), [](const Launch& launch) {
     const auto& name = launch.last().program;
-    return name == "cp" || name == "rsync" || name == "mv" || name == "tar" || name == "sgather";
+    return name == "cp" || name == "rsync" || name == "mv" || name == "tar" || name == "sgather" ||
+           name == "scp" || name == "sbcast";
   });
 }
 
@@ -76,28 +79,73 @@ RuleMatches find_copied_late(const LintContext& subject) {
        diag::Severity::note}};
 }
 
-RuleMatches find(const LintContext& subject) {
-  RuleMatches hits;
-  if (!subject.several_nodes().value_or(false)) return find_copied_late(subject);
+/// A directory of the node in which a program writes its results.
+struct LocalResults {
+  std::string path;
+  diag::TextRange place;
+  const shell::Command* command = nullptr;
+};
+
+/// The directories that programs get by an option for results.
+std::vector<LocalResults> find_local_results(const LintContext& subject) {
+  std::vector<LocalResults> results;
   for (const auto& launch : subject.launches) {
     const auto& words = launch.command->words;
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (words[i].pieces.empty() || !words[i].pieces.front().text.starts_with("--")) continue;
       const auto text = words[i].text();
       const auto equals = text.find('=');
-      const auto name = text.substr(0, equals);
-      if (std::find(k_options.begin(), k_options.end(), name) == k_options.end() ||
+      if (!util::contains(k_options, std::string_view(text).substr(0, equals)) ||
           (equals == std::string::npos && i + 1 >= words.size()))
         continue;
-      const auto path = equals == std::string::npos ? words[i + 1].text() : text.substr(equals + 1);
-      if (!util::is_node_local(path) || is_saved(subject)) continue;
+      auto path = equals == std::string::npos ? words[i + 1].text() : text.substr(equals + 1);
       const auto& last = equals == std::string::npos ? words[i + 1] : words[i];
-      hits.push_back(
-          {last.place,
-           fmt::format("{} is a different directory on each node and is removed after the job", path),
-           "use a directory on a file system that all nodes share for checkpoints"});
+      if (util::is_node_local(path)) results.push_back({std::move(path), last.place, launch.command});
     }
   }
+  return results;
+}
+
+/// True if another command than those that make, remove or print directories may use the results.
+bool is_used_again(const LintContext& subject, const LocalResults& results) {
+  static constexpr std::array<std::string_view, 6> k_no_use = {"cd", "echo", "export", "mkdir", "rm", "ls"};
+  const auto directory = results.path.substr(0, results.path.find_last_not_of('/') + 1);
+  return std::any_of(subject.launches.begin(), subject.launches.end(), [&](const Launch& launch) {
+    const auto& words = launch.command->words;
+    return launch.command != results.command &&
+           !util::contains(k_no_use, std::string_view(launch.last().program)) &&
+           std::any_of(words.begin(), words.end(),
+                       [&](const auto& word) { return word.text().find(directory) != std::string::npos; });
+  });
+}
+
+/// Reports results of a job of one node that nothing copies.
+RuleMatches find_lost(const LintContext& subject) {
+  RuleMatches hits;
+  if (subject.header.directives.empty() || !shows_all_programs(subject) || is_saved(subject) ||
+      subject.text.find(":/tmp") != std::string_view::npos)
+    return hits;
+  for (const auto& results : find_local_results(subject))
+    if (!is_used_again(subject, results))
+      hits.add({results.place,
+                fmt::format("{} is removed after the job, and nothing copies the results from there",
+                            results.path),
+                "copy them at the end, also in a trap, or use a directory on a shared file system"});
+  return hits;
+}
+
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
+  if (!subject.several_nodes().value_or(false)) {
+    hits = find_copied_late(subject);
+    return hits.empty() ? find_lost(subject) : hits;
+  }
+  if (is_saved(subject)) return hits;
+  for (const auto& results : find_local_results(subject))
+    hits.push_back(
+        {results.place,
+         fmt::format("{} is a different directory on each node and is removed after the job", results.path),
+         "use a directory on a file system that all nodes share for checkpoints"});
   return hits;
 }
 
@@ -121,6 +169,7 @@ srun python train.py --output_dir /tmp/ckpt
       .good = {R"(#!/bin/bash
 #SBATCH --nodes=1
 srun python train.py --output_dir /tmp/ckpt
+cp -r /tmp/ckpt runs/
 )"},
       .find = find,
   };
