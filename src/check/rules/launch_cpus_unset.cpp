@@ -70,15 +70,20 @@ RuleMatches find(const LintContext& subject) {
   // A site may give CPUs with each GPU, which its profile does not state.
   if (subject.site || subject.requests.size() != 1 || subject.sizes.size() != 1) return {};
   if (auto hits = find_ranks(subject); !hits.empty()) return hits;
-  if (subject.sizes[0].min_nodes > 1 || sets_cpus(subject.requests[0])) return {};
+  const bool several_nodes = subject.sizes[0].min_nodes > 1;
+  if (sets_cpus(subject.requests[0])) return {};
   const auto& request = subject.requests[0];
   const auto option = option_of_gpus(request);
-  if (option.empty() || !std::any_of(subject.launches.begin(), subject.launches.end(), uses_gpus)) return {};
-  return {
-      {request.place(option),
-       fmt::format("{} and no --cpus-per-task: the job has one CPU, unless the partition adds CPUs per GPU",
-                   util::counted(request.gpus(option), "GPU")),
-       "add --cpus-per-task: at least one CPU per GPU, and more for data loaders"}};
+  const auto uses_them = [&](const Launch& launch) {
+    return uses_gpus(launch) && (!several_nodes || shape_of(subject, launch).several_nodes);
+  };
+  if (option.empty() || has_gap(request.text(option)) ||
+      std::none_of(subject.launches.begin(), subject.launches.end(), uses_them))
+    return {};
+  return {{request.place(option),
+           fmt::format("{} and no --cpus-per-task: {} has one CPU, unless the partition adds CPUs per GPU",
+                       util::counted(request.gpus(option), "GPU"), several_nodes ? "each task" : "the job"),
+           "add --cpus-per-task: at least one CPU per GPU, and more for data loaders"}};
 }
 
 } // namespace launch_cpus_unset
