@@ -91,14 +91,14 @@ RuleMatches find(const LintContext& subject) {
   find_bare_shells(subject, hits);
   for (const auto& command : subject.listing.commands) {
     const auto& context = command.context;
-    if (!command.program || command.parent || context.uncalled || context.unreached || context.substitution)
-      continue;
+    if (!command.program || command.parent || context.uncalled || context.unreached) continue;
     const auto* found = std::find_if(k_questions.begin(), k_questions.end(),
                                      [&](const Question& question) { return asks(command, question); });
     if (found == k_questions.end() || has_input(command) ||
         subject.text.find("ASKPASS") != std::string_view::npos)
       continue;
     const auto& question = *found;
+    if (question.what == k_detached && context.substitution) continue; // tmux show-environment
     if (question.program == "git" && !first_work(subject)) continue;
     hits.add({command.place,
               fmt::format("{}{}{} {}", question.program, question.argument.empty() ? "" : " ",
