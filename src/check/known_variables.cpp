@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/util/text.hpp"
@@ -367,8 +368,7 @@ bool is_known_variable(std::string_view name) {
 }
 
 std::string_view meant_variable(std::string_view name) {
-  constexpr std::size_t k_shortest = 8;
-  if (name.size() < k_shortest || is_known_variable(name)) return {};
+  if (name.size() < k_shortest_name || is_known_variable(name)) return {};
   const auto mistaken = std::find_if(k_mistaken.begin(), k_mistaken.end(),
                                      [&](const MistakenName& row) { return row.name == name; });
   if (mistaken != k_mistaken.end()) return mistaken->meant;

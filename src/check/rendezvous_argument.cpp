@@ -25,7 +25,12 @@ std::string argument_name(std::string_view word) {
 
 /// False for most words, without a copy of them.
 bool may_place_rendezvous(std::string_view word) {
-  if (word.empty() || (word[0] != '-' && word.find('=') == std::string_view::npos)) return false;
+  const auto first = word.find_first_not_of('-');
+  if (first == std::string_view::npos || (first == 0 && word.find('=') == std::string_view::npos))
+    return false;
+  if (std::string_view("dimt").find(word[first]) == std::string_view::npos &&
+      word.find('.') == std::string_view::npos)
+    return false;
   for (const std::string_view part : {"init", "dist", "master", "tcp"})
     if (word.find(part) != std::string_view::npos) return true;
   return false;

@@ -7,6 +7,14 @@
 
 namespace hpcml::check {
 
+std::string_view program_name(const shell::Command& command) {
+  if (!command.program) return {};
+  const auto& pieces = command.words[*command.program].pieces;
+  if (pieces.size() != 1 || !pieces[0].known) return {};
+  const std::string_view text = pieces[0].text;
+  return text.substr(text.rfind('/') + 1); // npos + 1 is 0
+}
+
 bool is_program(const shell::Command& command, std::string_view name) {
   if (!command.program) return false;
   const auto& pieces = command.words[*command.program].pieces;

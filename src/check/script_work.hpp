@@ -8,6 +8,8 @@
 
 namespace hpcml::check {
 
+/// The name of the command's program without its directory; empty where it is not known. Faster than name().
+std::string_view program_name(const shell::Command& command);
 /// True if the command's program has this name, also after a directory; faster than its name().
 bool is_program(const shell::Command& command, std::string_view name);
 /// True if the launch does the job's work: a python program, a launcher, a container or a step of these.

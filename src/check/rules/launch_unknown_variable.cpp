@@ -50,13 +50,14 @@ std::vector<std::string_view> visible_names(const LintContext& subject) {
   const shell::Exports* before = nullptr;
   for (const auto& launch : subject.launches) {
     if (!launch.step() && !launch.agent() && !launch.python() && !launch.container()) continue;
-    for (const auto& setting : launch.command->own) names.push_back(setting.name);
+    for (const auto& setting : launch.command->own) names.emplace_back(setting.name);
     const auto* exports = launch.command->exports.get();
     if (!exports || exports == before) continue;
     before = exports;
-    for (const auto& variable : *exports) names.push_back(variable->name);
+    for (const auto& variable : *exports)
+      if (variable->name.size() >= k_shortest_name) names.emplace_back(variable->name);
   }
-  std::sort(names.begin(), names.end());
+  if (!std::is_sorted(names.begin(), names.end())) std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }

@@ -20,24 +20,24 @@ bool runs_always(const shell::Command& command) {
 
 /// `conda activate NAME`, `source NAME/bin/activate`.
 bool activates(const shell::Command& command) {
+  const auto name = program_name(command);
+  const bool conda = name == "conda" || name == "mamba" || name == "micromamba";
   const auto words = command.arguments();
-  if (words.empty()) return false;
+  if ((!conda && name != "source" && name != ".") || words.empty()) return false;
   const auto first = words[0].text();
-  if (is_program(command, "conda") || is_program(command, "mamba") || is_program(command, "micromamba"))
-    return first == "activate" && words.size() > 1;
-  return (is_program(command, "source") || is_program(command, ".")) &&
-         (first.ends_with("/bin/activate") || (first == "activate" && words.size() > 1));
+  const bool named = first == "activate" && words.size() > 1;
+  return named || (!conda && first.ends_with("/bin/activate"));
 }
 
 /// What the command does in the environment of the moment: installs packages; empty for other commands.
 std::string_view work_in_environment(const shell::Command& command) {
+  const auto name = program_name(command);
   const auto words = command.arguments();
-  if (is_program(command, "pip") || is_program(command, "pip3"))
-    return !words.empty() && words[0].text() == "install" && !has_word(words, "--user") ? "pip installs" : "";
-  if (is_program(command, "wandb")) return !words.empty() && words[0].text() == "login" ? "wandb is run" : "";
-  if (is_program(command, "huggingface-cli"))
-    return !words.empty() && words[0].text() == "login" ? "huggingface-cli is run" : "";
-  return "";
+  if (words.empty()) return "";
+  if (name == "pip" || name == "pip3")
+    return words[0].text() == "install" && !has_word(words, "--user") ? "pip installs" : "";
+  if (name != "wandb" && name != "huggingface-cli") return "";
+  return words[0].text() != "login" ? "" : name == "wandb" ? "wandb is run" : "huggingface-cli is run";
 }
 
 /// True if the packages are those that create an environment: pip install virtualenv.

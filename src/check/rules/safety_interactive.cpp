@@ -38,8 +38,8 @@ constexpr std::array<Question, 11> k_questions = {{
     {"htop", "", "", "needs a terminal, which a job does not have", "use top -b -n 1"},
 }};
 
-bool asks(const shell::Command& command, const Question& question) {
-  if (!is_program(command, question.program)) return false;
+bool asks(const shell::Command& command, std::string_view program, const Question& question) {
+  if (program != question.program) return false;
   const auto words = command.arguments();
   return (question.argument.empty() || has_word(words, question.argument)) &&
          (question.answered.empty() ||
@@ -63,11 +63,11 @@ bool is_login_option(const shell::Argument& word) {
 
 /// True if the command is a shell without a script: bash, zsh -l, apptainer shell IMAGE.
 bool is_bare_shell(const shell::Command& command) {
+  const auto name = program_name(command);
   const auto words = command.arguments();
-  if (is_program(command, "bash") || is_program(command, "zsh") || is_program(command, "tcsh"))
+  if (name == "bash" || name == "zsh" || name == "tcsh")
     return std::all_of(words.begin(), words.end(), is_login_option);
-  return (is_program(command, "singularity") || is_program(command, "apptainer")) && !words.empty() &&
-         words[0].text() == "shell";
+  return (name == "singularity" || name == "apptainer") && !words.empty() && words[0].text() == "shell";
 }
 
 /// Reports a shell that waits for commands which no user enters.
@@ -92,8 +92,10 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& command : subject.listing.commands) {
     const auto& context = command.context;
     if (!command.program || command.parent || context.uncalled || context.unreached) continue;
-    const auto* found = std::find_if(k_questions.begin(), k_questions.end(),
-                                     [&](const Question& question) { return asks(command, question); });
+    const auto program = program_name(command);
+    const auto* found = std::find_if(k_questions.begin(), k_questions.end(), [&](const Question& question) {
+      return asks(command, program, question);
+    });
     if (found == k_questions.end() || has_input(command) ||
         subject.text.find("ASKPASS") != std::string_view::npos)
       continue;

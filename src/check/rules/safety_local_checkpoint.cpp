@@ -92,12 +92,13 @@ std::vector<LocalResults> find_local_results(const LintContext& subject) {
   for (const auto& launch : subject.launches) {
     const auto& words = launch.command->words;
     for (std::size_t i = 0; i < words.size(); ++i) {
-      if (words[i].pieces.empty() || !words[i].pieces.front().text.starts_with("--")) continue;
-      const auto text = words[i].text();
-      const auto equals = text.find('=');
-      if (!util::contains(k_options, std::string_view(text).substr(0, equals)) ||
+      if (words[i].pieces.empty()) continue;
+      const std::string_view head = words[i].pieces.front().text;
+      const auto equals = head.find('=');
+      if (!head.starts_with("--") || !util::contains(k_options, head.substr(0, equals)) ||
           (equals == std::string::npos && i + 1 >= words.size()))
         continue;
+      const auto text = words[i].text();
       auto path = equals == std::string::npos ? words[i + 1].text() : text.substr(equals + 1);
       const auto& last = equals == std::string::npos ? words[i + 1] : words[i];
       if (util::is_node_local(path)) results.push_back({std::move(path), last.place, launch.command});
@@ -122,10 +123,11 @@ bool is_used_again(const LintContext& subject, const LocalResults& results) {
 /// Reports results of a job of one node that nothing copies.
 RuleMatches find_lost(const LintContext& subject) {
   RuleMatches hits;
-  if (subject.header.directives.empty() || !shows_all_programs(subject) || is_saved(subject) ||
+  const auto all = find_local_results(subject);
+  if (all.empty() || subject.header.directives.empty() || !shows_all_programs(subject) || is_saved(subject) ||
       subject.text.find(":/tmp") != std::string_view::npos)
     return hits;
-  for (const auto& results : find_local_results(subject))
+  for (const auto& results : all)
     if (!is_used_again(subject, results))
       hits.add({results.place,
                 fmt::format("{} is removed after the job, and nothing copies the results from there",

@@ -170,7 +170,8 @@ bool is_password(const shell::Argument& word, std::string_view password) {
 
 /// The password in the words of `curl -u USER:PASSWORD` and `sshpass -p PASSWORD`; nothing in other commands.
 const shell::Argument* password_of(const shell::Command& command) {
-  const bool curl = is_program(command, "curl"), pass = is_program(command, "sshpass");
+  const auto name = program_name(command);
+  const bool curl = name == "curl", pass = name == "sshpass";
   if (!curl && !pass) return nullptr;
   const auto words = command.arguments();
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {

@@ -24,8 +24,8 @@ bool is_plain_training(const Launch& launch) {
 /// True if a word or a name speaks of chance, of time or of a queue of work: tasks then differ.
 bool may_differ(std::string_view text) {
   for (const std::string_view sign :
-       {"RANDOM", "$(date", "shuf", "sweep", "agent", "optuna", "queue", "mktemp", "SLURM_JOB_ID",
-        "SLURM_JOBID", "SLURM_ARRAY", "uuid", "resume", "source "})
+       {"SLURM_ARRAY", "RANDOM", "$(date", "shuf", "sweep", "agent", "optuna", "queue", "mktemp",
+        "SLURM_JOB_ID", "SLURM_JOBID", "uuid", "resume", "source "})
     if (text.find(sign) != std::string_view::npos) return true;
   return false;
 }
@@ -33,11 +33,12 @@ bool may_differ(std::string_view text) {
 RuleMatches find(const LintContext& subject) {
   const auto* array = subject.directive("array");
   if (!array || array->place.length == 0 || subject.requests.size() != 1) return {};
+  const auto body = subject.text.substr(std::min(subject.header.end, subject.text.size()));
+  if (may_differ(body)) return {};
   const auto value = subject.requests[0].text("array");
   // With %1 one follows the other: each continues the work of the last.
   if (slurm::count_array_tasks(value) < 2 || value.ends_with("%1")) return {};
-  const auto body = subject.text.substr(std::min(subject.header.end, subject.text.size()));
-  if (may_differ(body) || !shows_all_programs(subject)) return {};
+  if (!shows_all_programs(subject)) return {};
   bool trains = false;
   for (const auto& launch : subject.launches) {
     const bool training = is_plain_training(launch);

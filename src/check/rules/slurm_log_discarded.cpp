@@ -23,10 +23,9 @@ bool may_keep_output(const LintContext& subject) {
 RuleMatches find(const LintContext& subject) {
   const auto* output = subject.directive("output");
   const auto* error = subject.directive("error");
-  if (may_keep_output(subject)) return {};
   const bool no_output = output && output->value == k_nowhere && output->place.length > 0;
   const bool no_error = error ? error->value == k_nowhere : no_output;
-  if (!no_error) return {};
+  if (!no_error || may_keep_output(subject)) return {};
   const auto place = no_output ? output->place : error->place;
   return {{place,
            no_output ? "all output of the job is discarded, also its error messages"
