@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH --time=10
+rm -rf data
+python prepare.py
+python train.py --data data
