@@ -60,6 +60,7 @@ same_bytes() {
   mkdir -p "$tools"
   cp -rL "$work/tools/zig" "$tools/zig"
   cp "$work"/tools/zig-[0-9]* "$tools"
+  cp -r "$work/tools/pugixml" "$tools/pugixml"
   { unshare --net cmake -S "$directory" -B "$directory/plain" -G Ninja -DHPCML_TORCH=OFF -DBUILD_TESTING=OFF -DHPCML_HEADERS="$directory/headers" >"$work/plain.log" &&
     unshare --net cmake --build "$directory/plain" --target hpcml_config >>"$work/plain.log"; } || die "the machine's own compiler does not build the sources: $work/plain.log"
   HPCML_RELEASE_TOOLS=$tools HPCML_RELEASE_FILES=$directory/files unshare --net bash "$directory/cmake/release/build.sh" all
