@@ -98,7 +98,11 @@ TEST_CASE("agents of several nodes are one world, and the first failure ends it 
       CHECK(lines[rank] == " " + std::to_string(rank) + " 6 " + std::to_string(rank / 2) + " " + place);
   }
   SECTION("one fails") {
-    auto agents = start_agents(3, agent_at(port, 2, "test $RANK = 4 && exit 9; exec sleep 300", 3));
+    test::TempDirectory directory; // a rank that has not connected yet would report the end of another one
+    const auto script = "cd " + directory.path().string() +
+                        "; touch $RANK; test $RANK = 4 || exec sleep 300; until test -e 0 -a -e 1 -a -e 2 -a "
+                        "-e 3 -a -e 5; do sleep 0.05; done; exit 9";
+    auto agents = start_agents(3, agent_at(port, 2, script, 3));
     for (auto& agent : agents) {
       const auto end = agent->wait();
       CHECK(end.code == 9);
