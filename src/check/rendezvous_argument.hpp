@@ -12,7 +12,7 @@ namespace hpcml::check {
 
 /// An address, a port or both that a program gets by an argument.
 struct RendezvousArgument {
-  std::string host; ///< with what is not known as it is written; empty: none
+  std::string host; ///< may contain variables, as in the script: "$HOST"; empty: none
   std::string port; ///< empty: none
   diag::TextRange place;
 };

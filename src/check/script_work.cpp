@@ -16,11 +16,7 @@ std::string_view program_name(const shell::Command& command) {
 }
 
 bool is_program(const shell::Command& command, std::string_view name) {
-  if (!command.program) return false;
-  const auto& pieces = command.words[*command.program].pieces;
-  if (pieces.size() != 1 || !pieces[0].known) return false;
-  const std::string_view text = pieces[0].text;
-  return text.ends_with(name) && (text.size() == name.size() || text[text.size() - name.size() - 1] == '/');
+  return program_name(command) == name;
 }
 
 bool does_work(const Launch& launch) {

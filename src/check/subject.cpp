@@ -94,9 +94,15 @@ diag::TextRange line_at(std::string_view text, std::size_t offset) {
   return {begin, end - begin};
 }
 
+std::string_view line_before(std::string_view text, std::size_t offset) {
+  constexpr std::size_t k_reach = 4096;
+  auto before = text.substr(0, offset);
+  before.remove_prefix(before.size() - std::min(before.size(), k_reach));
+  return before.substr(before.rfind('\n') + 1); // npos + 1 is 0
+}
+
 bool is_in_comment(std::string_view text, std::size_t offset) {
-  const auto line = line_at(text, offset);
-  const auto before = text.substr(line.offset, offset - line.offset);
+  const auto before = line_before(text, offset);
   return util::trim(before).starts_with("#") || before.find(" #") != std::string_view::npos;
 }
 

@@ -68,6 +68,8 @@ bool has_template_mark(std::string_view line);
 diag::TextRange line_at(std::string_view text, std::size_t offset);
 /// True if a comment begins before the byte on its line.
 bool is_in_comment(std::string_view text, std::size_t offset);
+/// Returns the line up to the offset, at most 4 KiB of it: a script with one long line takes linear time.
+std::string_view line_before(std::string_view text, std::size_t offset);
 /// True if the text has the name at the place only, comments aside.
 bool is_only_mention(std::string_view text, std::string_view name, std::size_t place);
 /// Where the line after that of the byte begins; the size of the text after its last line.

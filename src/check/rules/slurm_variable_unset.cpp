@@ -134,8 +134,7 @@ std::vector<Use> find_uses(std::string_view text, std::size_t from) {
     auto end = begin;
     while (end < text.size() && shell::is_name_char(text[end])) ++end;
     if (is_in_comment(text, dollar)) continue;
-    const auto line = line_at(text, dollar);
-    const auto before = text.substr(line.offset, dollar - line.offset);
+    const auto before = line_before(text, dollar);
     const bool tested = before.find("-z ") != std::string_view::npos ||
                         before.find("-n \"") != std::string_view::npos ||
                         before.find("-v ") != std::string_view::npos;

@@ -39,6 +39,18 @@ constexpr const char* k_slurm =
     "src/slurmd/slurmstepd/mgr.c, src/srun/libsrun/launch.c, src/api/step_launch.c";
 constexpr const char* k_earlier = "earlier versions of hpcml";
 
+/// What a rank prints because another one has ended. Without a hint other programs print it as well.
+constexpr KnownError of_lost_peer(std::string_view id, std::string_view text, std::string_view hint,
+                                  std::string_view reference) {
+  return {.id = id,
+          .source = rank_output,
+          .text = text,
+          .and_text = "",
+          .hint = hint,
+          .reference = reference,
+          .is_of_lost_peer = true};
+}
+
 constexpr KnownError k_errors[] = {
     // Messages of hpcml, which precede all others.
     {"separate-worlds", hpcml_message, k_world_of_one, "hpcml: error",
@@ -181,12 +193,11 @@ constexpr KnownError k_errors[] = {
      "use --stall-timeout to see what each rank does, or init_process_group(timeout=…) to give slow ranks "
      "more time: a rank never reached a collective, or called another one",
      "ProcessGroupNCCL.cpp"},
-    {"peer-failed", rank_output, "remote process exited or there was a network error", "",
-     k_check_other_ranks, "ncclRemoteError", FailureClass::program, false, 1, false, true},
-    {"closed-by-remote-peer", rank_output, "Connection closed by remote peer", "", k_check_other_ranks,
-     "NCCL's socket.cc", FailureClass::program, false, 1, false, true},
-    {"closed-by-peer", rank_output, "Connection closed by peer", "", k_check_other_ranks,
-     "Gloo's tcp/pair.cc", FailureClass::program, false, 1, false, true},
+    of_lost_peer("peer-failed", "remote process exited or there was a network error", k_check_other_ranks,
+                 "ncclRemoteError"),
+    of_lost_peer("closed-by-remote-peer", "Connection closed by remote peer", k_check_other_ranks,
+                 "NCCL's socket.cc"),
+    of_lost_peer("closed-by-peer", "Connection closed by peer", k_check_other_ranks, "Gloo's tcp/pair.cc"),
     {"nccl-system-call", rank_output, "unhandled system error", "",
      "set NCCL_DEBUG=WARN to see which system call inside NCCL failed (network or shared memory)",
      "ncclSystemError"},
@@ -285,14 +296,11 @@ constexpr KnownError k_errors[] = {
     {"accelerate-value-of-one", rank_output, k_world_reports[2], "", k_train_together,
      "Accelerate with another enum of Python", FailureClass::program, false, 2, true},
     // What a rank prints when another one has ended, and other programs for other reasons.
-    {"reset-by-peer", rank_output, "Connection reset by peer", "", "", "errno(3), Gloo's tcp/pair.cc",
-     FailureClass::program, false, 1, false, true},
-    {"connection-likely-closed", rank_output, "Connection was likely closed", "", "",
-     "torch/csrc/distributed/c10d/Utils.hpp", FailureClass::program, false, 1, false, true},
-    {"store-closed", rank_output, "failed to recv, got 0 bytes", "", "",
-     "torch/csrc/distributed/c10d/Utils.hpp", FailureClass::program, false, 1, false, true},
-    {"broken-pipe", rank_output, "Broken pipe", "", "", "errno(3)", FailureClass::program, false, 1, false,
-     true},
+    of_lost_peer("reset-by-peer", "Connection reset by peer", "", "errno(3), Gloo's tcp/pair.cc"),
+    of_lost_peer("connection-likely-closed", "Connection was likely closed", "",
+                 "torch/csrc/distributed/c10d/Utils.hpp"),
+    of_lost_peer("store-closed", "failed to recv, got 0 bytes", "", "torch/csrc/distributed/c10d/Utils.hpp"),
+    of_lost_peer("broken-pipe", "Broken pipe", "", "errno(3)"),
     // How a process of a rank ended.
     {"rank-out-of-memory", kernel_report, "", "",
      "use more --mem, or less memory: data loader workers and caches of a rank are included",

@@ -51,7 +51,7 @@ public:
     x_porting.keeps_environment = x_porting.chosen.environment.empty() && activates(program);
     x_stops_at_unset = std::any_of(program.children.begin(), program.children.end(), sets_nounset);
     cut_requested_variables(x_porting, x_cuts, program);
-    x_drops_manager = !x_porting.chosen.environment.empty() && !needs_manager(program);
+    x_drops_package_manager = !x_porting.chosen.environment.empty() && !needs_package_manager(program);
     for (const auto& node : program.children) look_at(node);
     cut_assignments();
     note_exports(x_porting, x_cuts, x_assignments, x_inner);
@@ -116,7 +116,7 @@ private:
         cut_activation(node);
       else
         keep_activation(node);
-    } else if (x_drops_manager && sets_up_manager(node)) {
+    } else if (x_drops_package_manager && sets_up_package_manager(node)) {
       cut_activation(node);
     } else if (auto assignment = as_assignment(node)) {
       add_statement(x_assignments, std::move(*assignment));
@@ -184,13 +184,14 @@ private:
   }
 
   /// Whether a line that stays runs conda or another manager.
-  bool needs_manager(const shell::SyntaxNode& program) const {
+  bool needs_package_manager(const shell::SyntaxNode& program) const {
     return std::any_of(program.children.begin(), program.children.end(), [&](const shell::SyntaxNode& node) {
       const bool is_launch =
           std::any_of(x_launches.begin(), x_launches.end(), [&](const FoundLaunch& launch) {
             return node.place.offset <= launch.begin && launch.begin < node.place.offset + node.place.length;
           });
-      return !is_launch && !is_activation(node) && !sets_up_manager(node) && uses_manager(node);
+      return !is_launch && !is_activation(node) && !sets_up_package_manager(node) &&
+             uses_package_manager(node);
     });
   }
 
@@ -478,10 +479,10 @@ private:
   std::vector<AssignmentStatement> x_inner;       ///< of all others
   std::vector<ArgumentReplacement> x_edits;       ///< of programs' arguments
   bool x_own_environment = false;
-  bool x_stops_at_unset = false;      ///< with `set -u` a variable without a value ends the script
-  bool x_drops_manager = false;       ///< the request's environment replaces all that the manager activates
-  std::vector<std::string> x_modules; ///< that stay
-  std::set<std::string> x_reported;   ///< variables whose removal is reported
+  bool x_stops_at_unset = false;        ///< with `set -u` a variable without a value ends the script
+  bool x_drops_package_manager = false; ///< the request's environment replaces all that the manager activates
+  std::vector<std::string> x_modules;   ///< that stay
+  std::set<std::string> x_reported;     ///< variables whose removal is reported
 };
 
 } // namespace

@@ -71,7 +71,7 @@ public:
     for (const auto& site : catalogue)
       for (const auto& node : site.node_types)
         if (const auto name = util::leading_variable(node.local_disk.value_or("")); !name.empty())
-          x_disks.insert(std::string(name)); // one that all sites set is never reported
+          x_disk_variables.insert(std::string(name)); // one that all sites set is never reported
     for (const auto& piece : body.pieces) {
       x_kept.push_back(piece.text);
       for (const auto* words :
@@ -133,7 +133,7 @@ private:
     for (const auto& name : x_variables)
       if (is_set(name))
         continue;
-      else if (x_disks.contains(name) && reads(name, builds_environment))
+      else if (x_disk_variables.contains(name) && reads(name, builds_environment))
         report_disk(name);
       else
         x_porting.warn(place_of_variable(name), "port/site-variable",
@@ -235,31 +235,31 @@ private:
     return line.starts_with("echo ") || line.starts_with("printf ");
   }
 
-  /// Whether the place is in a comment at the end of its line.
-  static bool is_in_tail_comment(std::string_view text, std::size_t at) {
-    const auto begin = text.rfind('\n', at) + 1; // npos + 1 is 0
-    return text.substr(begin, at - begin).find(" #") != std::string_view::npos;
+  /// Whether the line expands the variable: $NAME, ${NAME}, $((NAME * 2)).
+  static bool expands_in(std::string_view line, std::string_view name) {
+    for (auto at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
+      const auto end = at + name.size();
+      const bool whole = at > 0 && (end == line.size() || !shell::is_name_char(line[end]));
+      if (whole && std::string_view("${( ").find(line[at - 1]) != std::string_view::npos) return true;
+    }
+    return false;
   }
 
-  static std::string_view line_at(std::string_view text, std::size_t at) {
-    const auto begin = text.rfind('\n', at) + 1; // npos + 1 is 0
-    return util::trim(text.substr(begin, text.find('\n', at) - begin));
-  }
-
-  /// Whether a text that stays, other than a comment or a line that prints or is ignored, expands the
+  /// Whether a line that stays, other than a comment or a line that prints or is ignored, expands the
   /// variable.
   bool reads(
       const std::string& name,
       bool (*is_ignored)(std::string_view) = [](std::string_view) { return false; }) const {
+    const auto reads_here = [&](std::string_view text) {
+      const auto line = util::trim(text);
+      return !line.starts_with('#') && !is_printed(line) && !is_ignored(line) &&
+             expands_in(line.substr(0, line.find(" #")), name);
+    };
     return std::any_of(x_kept.begin(), x_kept.end(), [&](const std::string& text) {
-      CommentFinder comments(text);
-      for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-        const auto end = at + name.size();
-        if (at == 0 || (end < text.size() && shell::is_name_char(text[end])) || comments.holds(at) ||
-            is_in_tail_comment(text, at) || is_printed(line_at(text, at)) || is_ignored(line_at(text, at)))
-          continue;
-        if (text[at - 1] == '$' || text[at - 1] == '{' || text[at - 1] == '(' || text[at - 1] == ' ')
-          return true;
+      for (std::size_t begin = 0; begin < text.size();) { // each line once: lines may be long
+        const auto end = std::min(text.find('\n', begin), text.size());
+        if (reads_here(std::string_view(text).substr(begin, end - begin))) return true;
+        begin = end + 1;
       }
       return false;
     });
@@ -375,7 +375,8 @@ private:
   std::vector<std::string> x_kept;
   std::map<std::string, std::string> x_paths;
   std::set<std::string> x_variables;
-  std::set<std::string> x_disks; ///< variables that some sites set to a directory of the job on its node
+  std::set<std::string>
+      x_disk_variables; ///< variables that some sites set to a directory of the job on its node
 };
 
 } // namespace

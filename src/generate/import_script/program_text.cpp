@@ -13,6 +13,7 @@
 #include "generate/import_script/import_state.hpp"
 #include "generate/import_script/program_text.hpp"
 #include "generate/import_script/quoted_word.hpp"
+#include "generate/import_script/startup_files.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -467,9 +468,7 @@ std::optional<std::string> rebuilt(const Argument& word) {
   return word.many ? std::optional(text) : std::optional("\"" + text + "\"");
 }
 
-bool runs_in_environment(const Link& link) {
-  return link.program == "conda" || link.program == "mamba" || link.program == "micromamba";
-}
+bool runs_in_environment(const Link& link) { return is_package_manager(link.program); }
 
 std::size_t skip_env(const std::vector<std::string>& command) {
   if (command.empty() || command.front() != "env") return 0;

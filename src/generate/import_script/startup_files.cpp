@@ -25,11 +25,6 @@ bool is_startup_file(std::string_view path) {
          util::contains(k_names, std::string_view(util::base_name(std::string(path))));
 }
 
-bool is_manager(const std::string& program) {
-  static constexpr std::array<std::string_view, 3> k_managers = {"conda", "mamba", "micromamba"};
-  return util::contains(k_managers, std::string_view(program));
-}
-
 bool sources(const std::string& program) { return program == "source" || program == "."; }
 
 std::string without_quotes(std::string text) {
@@ -67,18 +62,23 @@ bool resets_path(const SyntaxNode& node, std::string_view text) {
 
 } // namespace
 
+bool is_package_manager(const std::string& program) {
+  static constexpr std::array<std::string_view, 3> k_managers = {"conda", "mamba", "micromamba"};
+  return util::contains(k_managers, std::string_view(program));
+}
+
 bool is_activation(const SyntaxNode& node) {
   if (node.kind != SyntaxNode::Kind::simple || node.words.size() < 2) return false;
   const auto program = word_text(node.words[0]), first = word_text(node.words[1]);
-  if (is_manager(program)) return first == "activate";
+  if (is_package_manager(program)) return first == "activate";
   return sources(program) && (first.ends_with("/activate") || first == "activate");
 }
 
-bool sets_up_manager(const SyntaxNode& node) {
+bool sets_up_package_manager(const SyntaxNode& node) {
   static constexpr std::array<std::string_view, 3> k_files = {"/conda.sh", "/mamba.sh", "/micromamba.sh"};
   if (node.kind != SyntaxNode::Kind::simple || node.words.size() < 2) return false;
   const auto program = word_text(node.words[0]), first = word_text(node.words[1]);
-  if (is_manager(program)) return first == "deactivate";
+  if (is_package_manager(program)) return first == "deactivate";
   if (program == "eval") return prints_hook(first);
   return sources(program) && std::any_of(k_files.begin(), k_files.end(), [&](std::string_view file) {
            return without_quotes(first).ends_with(file);
@@ -94,10 +94,10 @@ bool sets_nounset(const SyntaxNode& node) {
   });
 }
 
-bool uses_manager(const SyntaxNode& node) {
+bool uses_package_manager(const SyntaxNode& node) {
   if (node.kind == SyntaxNode::Kind::simple)
-    return !node.words.empty() && is_manager(util::base_name(word_text(node.words.front())));
-  return std::any_of(node.children.begin(), node.children.end(), uses_manager);
+    return !node.words.empty() && is_package_manager(util::base_name(word_text(node.words.front())));
+  return std::any_of(node.children.begin(), node.children.end(), uses_package_manager);
 }
 
 void keep_environment_path(const ImportState& porting, TextCuts& cuts, const SyntaxNode& program) {
