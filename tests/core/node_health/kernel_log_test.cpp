@@ -3,13 +3,10 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "core/failures/rank_failure.hpp"
 #include "core/node_health/kernel_log.hpp"
-#include "run/agent/failure_order.hpp"
 #include "temp_directory.hpp"
 
 using namespace hpcml;
-using namespace hpcml::agent;
 
 TEST_CASE("a message of the kernel tells of a GPU that has failed, or of something else") {
   for (const auto* message : {
@@ -56,23 +53,4 @@ TEST_CASE("of a kernel's log only that is read which comes after, without its fa
   CHECK(log.take() == std::vector<std::string>{"NVRM: a; b", "next"});
   CHECK(log.take().empty());
   CHECK(node_health::KernelLog((directory.path() / "none").string()).take().empty());
-}
-
-TEST_CASE("what the kernel tells of a GPU is why a rank ended, whatever the rank itself says") {
-  failures::RankFailure note;
-  note.host = "nid7";
-  note.message = "torch.cuda.OutOfMemoryError: CUDA out of memory";
-  failures::RankFailure second_note = note;
-  note.gpu_fault = "NVRM: Xid (PCI:0000:41:00): 79, GPU has fallen off the bus.";
-  CHECK(failures::find_node_fault(note) == note.gpu_fault);
-  CHECK(failures::find_hint(note).find("--exclude=nid7") != std::string::npos);
-  // It is the cause also where its rank is heard of later, and says that others have gone.
-  note.message = "RuntimeError: Connection closed by peer";
-  CHECK(precedes(note, second_note));
-  CHECK_FALSE(precedes(second_note, note));
-  CHECK_FALSE(precedes(note, note));
-  second_note.reported_at = 5;
-  CHECK(may_be_secondary(second_note));
-  note.reported_at = 5;
-  CHECK_FALSE(may_be_secondary(note));
 }

@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/failures/rank_failure.hpp"
+#include "run/agent/failure_order.hpp"
+
 using namespace hpcml;
 using namespace hpcml::agent;
 
@@ -51,4 +54,23 @@ TEST_CASE("bytes that are no failure, or half of one, are none") {
     CHECK_FALSE(store::unpack_message<AgentEvent>(std::string_view(bytes).substr(0, length)));
   CHECK_FALSE(store::unpack_message<AgentEvent>(bytes + "x"));
   CHECK(store::unpack_message<AgentEvent>(bytes));
+}
+
+TEST_CASE("what the kernel tells of a GPU is why a rank ended, whatever the rank itself says") {
+  failures::RankFailure note;
+  note.host = "nid7";
+  note.message = "torch.cuda.OutOfMemoryError: CUDA out of memory";
+  failures::RankFailure second_note = note;
+  note.gpu_fault = "NVRM: Xid (PCI:0000:41:00): 79, GPU has fallen off the bus.";
+  CHECK(failures::find_node_fault(note) == note.gpu_fault);
+  CHECK(failures::find_hint(note).find("--exclude=nid7") != std::string::npos);
+  // It is the cause also where its rank is heard of later, and says that others have gone.
+  note.message = "RuntimeError: Connection closed by peer";
+  CHECK(precedes(note, second_note));
+  CHECK_FALSE(precedes(second_note, note));
+  CHECK_FALSE(precedes(note, note));
+  second_note.reported_at = 5;
+  CHECK(may_be_secondary(second_note));
+  note.reported_at = 5;
+  CHECK_FALSE(may_be_secondary(note));
 }
