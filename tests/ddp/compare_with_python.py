@@ -4,8 +4,10 @@
 compare_with_python.py DDP_RANK   (a Python whose torch is the one that DDP_RANK was built with)
 
 Both have the same buckets, and divide before they sum, so also the sums of several ranks have the same order. Without arguments behind
-it this is the driver; `compare_with_python.py rank MODEL WIDTH BUCKET_BYTES FILE` is one rank of torch's.
+it this is the driver; `compare_with_python.py rank FILE` is one rank of torch's, for all cases of its world size, one after another:
+importing torch takes longer than a case. FILE has a JSON array of them: model, width, bytes of a bucket, file to write.
 """
+import json
 import math
 import os
 import subprocess
@@ -61,20 +63,30 @@ def make_model(torch, kind, width):
     return model
 
 
-def run_rank(kind, width, bucket_bytes, file):
+def run_rank(cases_file):
     import torch
     import torch.distributed as dist
 
     torch.set_num_threads(1)
     gpu = torch.cuda.is_available()
     dist.init_process_group("nccl" if gpu else "gloo")
+    device = torch.device("cuda", dist.get_rank() % torch.cuda.device_count()) if gpu else torch.device("cpu")
+    with open(cases_file, encoding="utf-8") as cases:
+        for case in json.load(cases):
+            run_case(torch, dist, device, *case)
+    dist.destroy_process_group()
+    # With torch 2.13 a thread of Gloo that lets go of the last sum while Python takes itself down aborts the program: what is compared is written.
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def run_case(torch, dist, device, kind, width, bucket_bytes, file):
     rank = dist.get_rank()
-    device = torch.device("cuda", rank % torch.cuda.device_count()) if gpu else torch.device("cpu")
     # Limits below a MiB can be given to the class only so; the first bucket's is a constant of the library.
     joins, kind = kind.startswith("join"), kind.removeprefix("join").lstrip("-") or "mlp"
-    net = make_model(torch, kind, int(width)).to(device)
-    dist._DEFAULT_FIRST_BUCKET_BYTES = int(bucket_bytes)
-    model = torch.nn.parallel.DistributedDataParallel(net, bucket_cap_mb=int(bucket_bytes) / 2**20, gradient_as_bucket_view=True,
+    net = make_model(torch, kind, width).to(device)
+    dist._DEFAULT_FIRST_BUCKET_BYTES = bucket_bytes
+    model = torch.nn.parallel.DistributedDataParallel(net, bucket_cap_mb=bucket_bytes / 2**20, gradient_as_bucket_view=True,
                                                       find_unused_parameters=kind == "unused")
     if kind == "compressed":
         from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
@@ -87,10 +99,6 @@ def run_rank(kind, width, bucket_bytes, file):
     with open(f"{file}.{rank}", "wb") as out:
         for tensor in [*net.parameters(), *net.buffers()]:
             out.write(bytes(tensor.detach().cpu().reshape(-1).view(torch.uint8).tolist()))
-    dist.destroy_process_group()
-    # With torch 2.13 a thread of Gloo that lets go of the last sum while Python takes itself down aborts the program: what is compared is written.
-    sys.stdout.flush()
-    os._exit(0)
 
 
 def train(torch, model, optimizer, rank, steps, device):
@@ -113,13 +121,15 @@ def run_world(command, ranks):
 def compare_samplers(program):
     from torch.utils.data import DistributedSampler
 
+    sizes = ((10, 1), (10, 4), (12, 4), (3, 7), (1, 2), (1000, 3))
+    orders = ((True, 0, False), (True, 5, True), (False, 1, False), (False, 0, True))
+    cases = "".join(f"{size} {ranks} 11 {epoch} {int(shuffle)} {int(drop_last)}\n" for size, ranks in sizes for shuffle, epoch, drop_last in orders)
+    done = subprocess.run([program, "sampler"], input=cases, capture_output=True, text=True, check=True)
+    lines = iter(done.stdout.splitlines())
     wrong = 0
-    for size, ranks in ((10, 1), (10, 4), (12, 4), (3, 7), (1, 2), (1000, 3)):
-        for shuffle, epoch, drop_last in ((True, 0, False), (True, 5, True), (False, 1, False), (False, 0, True)):
-            words = [program, "sampler", "--size", str(size), "--ranks", str(ranks), "--seed", "11", "--epoch", str(epoch)]
-            words += ([] if shuffle else ["--in-order"]) + (["--drop-last"] if drop_last else [])
-            done = subprocess.run(words, capture_output=True, text=True, check=True)
-            ours = [[int(word) for word in line.split()] for line in done.stdout.splitlines()]
+    for size, ranks in sizes:
+        for shuffle, epoch, drop_last in orders:
+            ours = [[int(word) for word in next(lines, "").split()] for _ in range(ranks)]
             theirs = []
             for rank in range(ranks):
                 sampler = DistributedSampler(range(size), ranks, rank, shuffle, 11, drop_last)
@@ -134,35 +144,52 @@ def compare_samplers(program):
 
 def main():
     if sys.argv[1] == "rank":
-        return run_rank(*sys.argv[2:])
+        return run_rank(sys.argv[2])
     wrong = compare_samplers(sys.argv[1])
     import torch
 
     # In 1.x torch's own does not end with join-batchnorm, and Gloo has no sum of bf16.
     cases = [case for case in CASES if case[0] not in ("join-batchnorm", "bf16") or not torch.__version__.startswith("1.")]
     # One at a time where processors are few.
-    with ThreadPoolExecutor(int(os.environ.get("HPCML_BESIDE_AT_ONCE", "1"))) as pool:
-        return 1 if wrong + sum(pool.map(lambda case: compare(sys.argv[1], *case), cases)) else 0
+    at_once = int(os.environ.get("HPCML_BESIDE_AT_ONCE", "1"))
+    with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(at_once) as pool:
+        widths = sorted({case[3] for case in cases})
+        reference_codes = dict(zip(widths, pool.map(lambda ranks: run_references(directory, cases, ranks), widths)))
+        return 1 if wrong + sum(pool.map(lambda case: compare(sys.argv[1], directory, reference_codes[case[3]], *case), cases)) else 0
 
 
-def compare(program, kind, width, bucket_bytes, ranks):
+def reference_file(directory, kind, width, bucket_bytes, ranks):
+    return f"{directory}/{kind}-{width}-{bucket_bytes}-{ranks}"
+
+
+def run_references(directory, cases, ranks):
+    """Trains all cases of a world size with torch's own. Returns the exit codes of its ranks."""
+    cases_file = f"{directory}/cases-{ranks}"
+    with open(cases_file, "w", encoding="utf-8") as file:
+        json.dump([(*case[:3], reference_file(directory, *case)) for case in cases if case[3] == ranks], file)
+    return run_world([sys.executable, "-W", "ignore", __file__, "rank", cases_file], ranks)
+
+
+def compare(program, directory, reference_codes, kind, width, bucket_bytes, ranks):
     """Whether both end with other weights or buffers."""
-    with tempfile.TemporaryDirectory() as directory:
-        model = kind.removeprefix("join").lstrip("-") or "mlp"
-        ours = [program, "train", "--model", model, "--width", str(width), "--bucket-bytes", str(bucket_bytes),
-                "--steps", str(STEPS), "--write", f"{directory}/ours"]
-        ours += ["--join"] if kind.startswith("join") else ["--compress", "fp16"] if kind == "compressed" else []
-        theirs = [sys.executable, "-W", "ignore", __file__, "rank", kind, str(width), str(bucket_bytes), f"{directory}/theirs"]
-        codes = run_world(ours, ranks) + run_world(theirs, ranks)
-        files = []
-        for who in ("ours", "theirs"):
-            for rank in range(ranks):
-                with open(f"{directory}/{who}.{rank}", "rb") as file:
-                    files.append(file.read())
-        # Each rank's buffers are its own but for rank 0's, which all have before the next step: compare like with like.
-        same = not any(codes) and all(files[rank] == files[ranks + rank] for rank in range(ranks)) and len(files[0]) > 0
-        print(f"{kind}, width {width}, buckets of {bucket_bytes} bytes, {ranks} ranks: {'the same bits' if same else 'DIFFERENT'} {codes}", flush=True)
-        return not same
+    reference = reference_file(directory, kind, width, bucket_bytes, ranks)
+    model = kind.removeprefix("join").lstrip("-") or "mlp"
+    words = [program, "train", "--model", model, "--width", str(width), "--bucket-bytes", str(bucket_bytes),
+             "--steps", str(STEPS), "--write", f"{reference}-ours"]
+    words += ["--join"] if kind.startswith("join") else ["--compress", "fp16"] if kind == "compressed" else []
+    codes = run_world(words, ranks) + reference_codes
+    # Each rank's buffers are its own but for rank 0's, which all have before the next step: compare like with like.
+    same = not any(codes) and all(read_state(f"{reference}-ours.{rank}") == read_state(f"{reference}.{rank}") for rank in range(ranks))
+    print(f"{kind}, width {width}, buckets of {bucket_bytes} bytes, {ranks} ranks: {'the same bits' if same else 'DIFFERENT'} {codes}", flush=True)
+    return not same
+
+
+def read_state(path):
+    with open(path, "rb") as file:
+        state = file.read()
+    if not state:
+        raise RuntimeError(f"{path} is empty")
+    return state
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 //                  [--keep-gradients] [--join] [--clip X] [--eval]
 //   ddp_rank train --write FILE [--model mlp|shared|unused|batchnorm|mixed] [--width N]
 //                  [--bucket-bytes N] [--steps N] [--join]
+//   ddp_rank sampler   (standard input: lines of SIZE RANKS SEED EPOCH SHUFFLE DROP_LAST)
 //   ddp_rank overlap [--wait] [--width N] [--batch N] [--steps N] [--trace FILE]
 //   ddp_rank late
 //   ddp_rank exchange [--ring] [--pipeline] [--how die|hang|leave|itself|short|tags] [--bad RANK]
@@ -249,7 +250,7 @@ int main(int argc, char** argv) {
     if (what == "equal") return run_equal(rank_options);
     if (what == "train") return run_train(rank_options);
     if (what == "resume") return run_resume(rank_options);
-    if (what == "sampler") return run_sampler(rank_options);
+    if (what == "sampler") return run_sampler();
     if (what == "overlap") return run_overlap(rank_options);
     if (what == "late") return run_late();
     if (what == "exchange") return run_exchange(rank_options);

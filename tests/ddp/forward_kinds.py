@@ -6,11 +6,13 @@ forward_kinds.py DDP_RANK   (a Python whose torch is the one that DDP_RANK was b
 A kind is five digits: root in train mode, its child in train mode, gradients recorded, synchronised (0: in
 no_sync), backward pass (0: none, 1: of this pass, 2: also of those before that had none). The first case has
 every pair of kinds in succession, in an order of its seed; the others every pair of half of the kinds. After
-each pass all outputs, gradients, buffers and parameters are compared. `forward_kinds.py rank …` is one rank of
-torch's.
+each pass all outputs, gradients, buffers and parameters are compared. `forward_kinds.py rank FILE` is one rank of
+torch's, for all cases of its world size, as in compare_with_python.py: a JSON array of file of kinds, file to
+write, frozen part, further options.
 """
 import contextlib
 import itertools
+import json
 import os
 import random
 import struct
@@ -63,12 +65,20 @@ def checksum(tensors):
     return f"{zlib.crc32(data):x}"
 
 
-def run_rank(kinds_file, out_file, frozen, *options):
+def run_rank(cases_file):
     import torch
     import torch.distributed as dist
 
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
+    with open(cases_file, encoding="utf-8") as cases:
+        for case in json.load(cases):
+            run_case(torch, dist, *case)
+    dist.destroy_process_group()
+    os._exit(0)  # as in compare_with_python.py
+
+
+def run_case(torch, dist, kinds_file, out_file, frozen, options):
     rank = dist.get_rank()
     net = make_model(torch, "batchnorm", 5)
     for name, parameter in net.named_parameters():
@@ -99,8 +109,6 @@ def run_rank(kinds_file, out_file, frozen, *options):
                     kept.clear()
                 out.write(f" parameters {checksum(net.parameters())}\n")
         out.write(f"end parameters {checksum(net.parameters())} buffers {checksum(net.buffers())}\n")
-    dist.destroy_process_group()
-    os._exit(0)  # as in compare_with_python.py
 
 
 def run_pass(torch, rank, model, step, kind, kept, out):
@@ -127,37 +135,44 @@ def run_pass(torch, rank, model, step, kind, kept, out):
     out.write(f" gradients {checksum(gradients)} buffers {checksum(net.buffers())}")
 
 
-def compare(program, old, case, seed):
-    """Whether a rank of the two differs anywhere."""
-    frozen, ranks, options = case
+def plan_walk(old, case, seed):
+    """The kinds of a case, in their order."""
+    options = case[2]
     kinds = JOIN_KINDS if "--join" in options else ALL_KINDS
     if old:  # torch 1.x refuses the backward pass of a graph whose buffers were sent since
         kinds = [kind for kind in kinds if kind[4] != "2"]
     if case is not CASES[0] and "--join" not in options:  # HPCML_FORWARD_SEEDS="1 2 3" covers more
         kinds = random.Random(f"{seed} {CASES.index(case)}").sample(kinds, len(kinds) // 2)
-    walk = every_pair(kinds, seed)
-    with tempfile.TemporaryDirectory() as directory:
-        with open(f"{directory}/kinds", "w", encoding="ascii") as file:
-            file.write("\n".join(walk))
-        kinds_file = f"{directory}/kinds"
-        ours = [program, "forwards", "--kinds", kinds_file, "--write", f"{directory}/ours", *options]
-        ours += ["--frozen", frozen] if frozen else []
-        python = [sys.executable, "-W", "ignore", __file__]
-        theirs = [*python, "rank", kinds_file, f"{directory}/theirs", frozen, *options]
-        codes = run_world(ours, ranks) + run_world(theirs, ranks)
-        difference = "" if not any(codes) else f"exit codes {codes}"
-        for rank in range(ranks):
-            outputs = []
-            for name in ("ours", "theirs"):
-                with open(f"{directory}/{name}.{rank}", encoding="ascii") as file:
-                    outputs.append(file.readlines())
-            lines = list(itertools.zip_longest(*outputs))
-            if not difference and len(lines) < 50:
-                difference = "too few passes"
-            for step, (ours, theirs) in enumerate(lines):
-                if ours != theirs and not difference:
-                    passes = walk[max(0, step - 3) : step + 1]
-                    difference = f"rank {rank}, passes {passes}\n  ours   {ours}  theirs {theirs}"
+    return every_pair(kinds, seed)
+
+
+def run_references(directory, runs, ranks):
+    """Runs all cases of a world size with torch's own. Returns the exit codes of its ranks."""
+    cases_file = f"{directory}/cases-{ranks}"
+    with open(cases_file, "w", encoding="utf-8") as file:
+        json.dump([(f"{base}.kinds", f"{base}.theirs", case[0], case[2]) for case, _, _, base in runs if case[1] == ranks], file)
+    return run_world([sys.executable, "-W", "ignore", __file__, "rank", cases_file], ranks)
+
+
+def compare(program, reference_codes, case, seed, walk, base):
+    """Whether a rank of the two differs anywhere."""
+    frozen, ranks, options = case
+    words = [program, "forwards", "--kinds", f"{base}.kinds", "--write", f"{base}.ours", *options]
+    words += ["--frozen", frozen] if frozen else []
+    codes = run_world(words, ranks) + reference_codes
+    difference = "" if not any(codes) else f"exit codes {codes}"
+    for rank in range(ranks):
+        outputs = []
+        for name in ("ours", "theirs"):
+            with open(f"{base}.{name}.{rank}", encoding="ascii") as file:
+                outputs.append(file.readlines())
+        lines = list(itertools.zip_longest(*outputs))
+        if not difference and len(lines) < 50:
+            difference = "too few passes"
+        for step, (ours, theirs) in enumerate(lines):
+            if ours != theirs and not difference:
+                passes = walk[max(0, step - 3) : step + 1]
+                difference = f"rank {rank}, passes {passes}\n  ours   {ours}  theirs {theirs}"
     case_name = f"frozen '{frozen}', {ranks} ranks, {' '.join(options)}, seed {seed}, {len(walk)} passes"
     print(f"{case_name}: {difference or 'the same bits'}", flush=True)
     return bool(difference)
@@ -165,12 +180,20 @@ def compare(program, old, case, seed):
 
 def main():
     if sys.argv[1] == "rank":
-        return run_rank(*sys.argv[2:])
+        return run_rank(sys.argv[2])
     import torch
 
     old = torch.__version__.startswith("1.")
     seeds = [int(word) for word in os.environ.get("HPCML_FORWARD_SEEDS", "1").split()]
-    return 1 if sum(compare(sys.argv[1], old, case, seed) for case in CASES for seed in seeds) else 0
+    with tempfile.TemporaryDirectory() as directory:
+        runs = []
+        for case in CASES:
+            for seed in seeds:
+                runs.append((case, seed, plan_walk(old, case, seed), f"{directory}/{len(runs)}"))
+                with open(f"{runs[-1][3]}.kinds", "w", encoding="ascii") as file:
+                    file.write("\n".join(runs[-1][2]))
+        reference_codes = {ranks: run_references(directory, runs, ranks) for ranks in sorted({case[1] for case in CASES})}
+        return 1 if sum(compare(sys.argv[1], reference_codes[run[0][1]], *run) for run in runs) else 0
 
 
 if __name__ == "__main__":

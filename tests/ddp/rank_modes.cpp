@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <iostream>
 #include <memory>
 #include <sstream>
 #include <unistd.h>
@@ -109,32 +110,47 @@ void print_batches(ddp::DistributedSampler& sampler, int most) {
   }
 }
 
-/// What DistributedSampler deals: SIZE WORLD_SIZE SEED EPOCH DROP_LAST, one line for each rank. Each sampler
-/// is saved after its first batch, and another one, reset with the same size as loaders may do, continues.
-int run_sampler(const RankOptions& rank_options) {
-  const auto size = static_cast<std::size_t>(rank_options.number("--size", 0));
-  for (int rank = 0; rank < rank_options.number("--ranks", 1); ++rank) {
-    const auto make_sampler = [&] {
-      return ddp::DistributedSampler(
-          size, static_cast<int>(rank_options.number("--ranks", 1)), rank, !rank_options.has("--in-order"),
-          static_cast<std::uint64_t>(rank_options.number("--seed", 0)), rank_options.has("--drop-last"));
-    };
-    auto sampler = make_sampler();
-    sampler.set_epoch(static_cast<std::size_t>(rank_options.number("--epoch", 0)));
-    print_batches(sampler, 1);
-    torch::serialize::OutputArchive saved;
-    sampler.save(saved);
-    std::stringstream bytes;
-    saved.save_to(bytes);
-    torch::serialize::InputArchive archive;
-    archive.load_from(bytes);
-    auto resumed = make_sampler();
-    resumed.load(archive);
-    resumed.reset(size);
-    print_batches(resumed, static_cast<int>(size));
-    std::printf("\n");
+namespace {
+
+struct SamplerCase {
+  std::size_t size = 0;
+  int ranks = 1;
+  std::uint64_t seed = 0;
+  std::size_t epoch = 0;
+  bool shuffle = true, drop_last = false;
+};
+
+ddp::DistributedSampler make_sampler(const SamplerCase& sampled, int rank) {
+  return {sampled.size, sampled.ranks, rank, sampled.shuffle, sampled.seed, sampled.drop_last};
+}
+
+} // namespace
+
+/// What DistributedSampler deals: for each line of standard input, SIZE RANKS SEED EPOCH SHUFFLE DROP_LAST, a
+/// line for each rank. Each sampler is saved after its first batch, and another one, reset with the same size
+/// as loaders may do, continues.
+int run_sampler() {
+  SamplerCase sampled;
+  while (std::cin >> sampled.size >> sampled.ranks >> sampled.seed >> sampled.epoch >> sampled.shuffle >>
+         sampled.drop_last) {
+    for (int rank = 0; rank < sampled.ranks; ++rank) {
+      auto sampler = make_sampler(sampled, rank);
+      sampler.set_epoch(sampled.epoch);
+      print_batches(sampler, 1);
+      torch::serialize::OutputArchive saved;
+      sampler.save(saved);
+      std::stringstream bytes;
+      saved.save_to(bytes);
+      torch::serialize::InputArchive archive;
+      archive.load_from(bytes);
+      auto resumed = make_sampler(sampled, rank);
+      resumed.load(archive);
+      resumed.reset(sampled.size);
+      print_batches(resumed, static_cast<int>(sampled.size));
+      std::printf("\n");
+    }
   }
-  return 0;
+  return std::cin.eof() ? 0 : 2;
 }
 
 } // namespace ddp_test

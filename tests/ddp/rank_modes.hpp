@@ -27,7 +27,7 @@ void clear_gradients(torch::nn::Module& module, bool keep);
 /// All parameters and buffers as bytes; an exit code.
 int write_state(const torch::nn::Module& module, const std::string& path);
 int run_resume(const RankOptions& rank_options);
-int run_sampler(const RankOptions& rank_options);
+int run_sampler();
 int run_overlap(const RankOptions& rank_options);
 int run_late();
 int run_exchange(const RankOptions& rank_options);
