@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH --time=10
+mv $HOME/old /scratch/$USER/
+rm -rf $HOME/old
+python train.py
