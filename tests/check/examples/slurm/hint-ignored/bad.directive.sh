@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --hint=multithread --threads-per-core=1
+srun python train.py
