@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=1 --gpus-per-node=4 --gpu-bind=closest
+torchrun --standalone --nproc_per_node=4 train.py
