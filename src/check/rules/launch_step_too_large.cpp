@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A step of more nodes or tasks than the job has.
+// A step of more nodes, tasks or GPUs than the job has.
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_step_too_large {
@@ -80,6 +81,32 @@ void find_tasks(const LintContext& subject, const LaunchShape& job, const Link& 
              shares_nodes && each.all_versions ? diag::Severity::error : diag::Severity::warning});
 }
 
+/// An option of a step with a number of GPUs of each node.
+struct StepGpus {
+  const GivenOption* option = nullptr;
+  std::uint64_t count = 0;
+};
+StepGpus gpus_of(const LintContext& subject, const Link& step) {
+  const auto* option = find_any(step, {"gres", "gpus-per-node"});
+  if (!option || !option->value || !option->value->known()) return {};
+  const auto text = option->value->text();
+  const auto items = option->name == "gres" ? slurm::parse_gres(text, subject.version)
+                                            : slurm::parse_gpus(text, subject.version);
+  return {option, items ? slurm::gpu_count(*items) : 0};
+}
+
+void find_gpus(const LintContext& subject, const LaunchShape& job, const Link& step, RuleMatches& hits) {
+  const auto [option, count] = gpus_of(subject, step);
+  if (!option || !job.gpus_per_node || subject.requests[0].has("exclusive")) return;
+  const auto most = static_cast<std::uint64_t>(*job.gpus_per_node);
+  if (count <= most) return;
+  add_match(hits, {option->place,
+                   fmt::format("srun asks for {} of each node, but the job has {}",
+                               util::counted(count, "GPU"), most),
+                   "request them in the directives, or remove the option: a step has all GPUs of the job by "
+                   "default"});
+}
+
 RuleMatches find(const LintContext& subject) {
   const auto job = shape_of_job(subject);
   RuleMatches hits;
@@ -88,6 +115,7 @@ RuleMatches find(const LintContext& subject) {
     if (!step || step->program != "srun" || !is_own(launch, *step) || find_any(*step, {"jobid", "het-group"}))
       continue;
     find_tasks(subject, job, *step, hits);
+    find_gpus(subject, job, *step, hits);
     const auto* nodes = step->find("nodes");
     const auto count = job.nodes && nodes && nodes->value && nodes->value->known()
                            ? number_of(*nodes->value, job)
@@ -111,7 +139,8 @@ Rule rule_launch_step_too_large() {
       .title = "Step larger than the job",
       .why = "A step runs inside its job. srun with more nodes than the directives ask for ends at once with "
              "\"Only allocated N nodes asked for M\", with more tasks than the job has CPUs "
-             "with \"More processors requested than permitted\".",
+             "with \"More processors requested than permitted\", with more GPUs with \"Invalid generic "
+             "resource (gres) specification\".",
       .link = "https://slurm.schedmd.com/srun.html#OPT_nodes",
       .bad = {R"(#!/bin/bash
 #SBATCH --nodes=1 --ntasks=4

@@ -2,23 +2,23 @@
 // rm in a directory that cd may not have reached.
 #include <algorithm>
 
-#include "check/rule.hpp"
+#include "check/launch_facts.hpp"
 #include "check/script_work.hpp"
 
 namespace hpcml::check {
 namespace safety_cd_rm {
 
+bool has_any(const shell::Command& command, std::initializer_list<std::string_view> texts) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](auto text) { return has_word(command.arguments(), text); });
+}
+
+/// True if the command removes all files of the directory in which it runs: `rm *`, `find . -delete`.
 bool removes_everything(const shell::Command& command) {
-  if (command.name() != "rm") return false;
-  bool recursive = false;
-  bool all = false;
-  for (const auto& word : command.arguments()) {
-    const auto text = word.text();
-    recursive = recursive || (text.size() > 1 && text[0] == '-' && text[1] != '-' &&
-                              text.find_first_of("rR") != std::string::npos);
-    all = all || text == "*" || text == "./*";
-  }
-  return recursive && all;
+  if (is_program(command, "rm")) return has_any(command, {"*", "./*"});
+  const auto words = command.arguments();
+  return is_program(command, "find") && words.size() == 2 && words[0].text() == "." &&
+         words[1].text() == "-delete";
 }
 
 RuleMatches find(const LintContext& subject) {

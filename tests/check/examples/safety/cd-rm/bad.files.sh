@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+cd /scratch/$USER/run
+rm -f *

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+cd $SCRATCH/run || exit 1
+find . -delete
