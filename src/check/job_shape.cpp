@@ -25,6 +25,35 @@ std::optional<long> whole(std::optional<long> total, std::optional<long> parts) 
   return *total / *parts;
 }
 
+/// The job's number that Slurm gives in the variable; nothing for other names.
+std::optional<long> number_named(std::string_view name, const LaunchShape& job) {
+  if (name == "SLURM_NNODES" || name == "SLURM_JOB_NUM_NODES") return job.nodes;
+  if (name == "SLURM_NTASKS" || name == "SLURM_NPROCS") return job.tasks;
+  if (name == "SLURM_NTASKS_PER_NODE") return job.tasks_per_node;
+  if (name == "SLURM_GPUS_ON_NODE" || name == "SLURM_GPUS_PER_NODE") return job.gpus_per_node;
+  return std::nullopt;
+}
+
+/// The value of "$((SLURM_NNODES * 4))": two numbers of the job or of the text; nothing for longer terms.
+std::optional<long> evaluate(std::string_view text, const LaunchShape& job) {
+  if (!text.starts_with("$((") || !text.ends_with("))")) return std::nullopt;
+  text = text.substr(3, text.size() - 5);
+  const auto at = text.find_first_of("*/-+");
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto operand = [&](std::string_view word) -> std::optional<long> {
+    word = util::trim(word);
+    if (const auto number = util::parse_unsigned(word); number && *number < 100000)
+      return static_cast<long>(*number);
+    if (const auto name = variable_in(word); !name.empty()) return number_named(name, job);
+    return number_named(word, job);
+  };
+  const auto left = operand(text.substr(0, at));
+  const auto right = operand(text.substr(at + 1));
+  if (!left || !right) return std::nullopt;
+  if (text[at] == '/') return whole(left, right);
+  return text[at] == '*' ? *left * *right : text[at] == '+' ? *left + *right : *left - *right;
+}
+
 /// GPUs of each node that the job's options ask for.
 std::optional<long> job_gpus_per_node(const slurm::JobOptions& request, const LaunchShape& job) {
   for (const char* option : {"gres", "gpus", "gpus-per-node", "gpus-per-task"})
@@ -124,12 +153,9 @@ std::optional<long> number_of(const shell::Argument& word, const LaunchShape& jo
     return number ? std::optional(static_cast<long>(*number)) : std::nullopt;
   }
   const auto* only = only_unknown_piece(word);
-  const auto name = only ? variable_in(only->text) : std::string_view();
-  if (name == "SLURM_NNODES" || name == "SLURM_JOB_NUM_NODES") return job.nodes;
-  if (name == "SLURM_NTASKS" || name == "SLURM_NPROCS") return job.tasks;
-  if (name == "SLURM_NTASKS_PER_NODE") return job.tasks_per_node;
-  if (name == "SLURM_GPUS_ON_NODE" || name == "SLURM_GPUS_PER_NODE") return job.gpus_per_node;
-  return std::nullopt;
+  if (!only) return std::nullopt;
+  if (const auto name = variable_in(only->text); !name.empty()) return number_named(name, job);
+  return evaluate(only->text, job);
 }
 
 LaunchShape shape_of_job(const LintContext& subject) {

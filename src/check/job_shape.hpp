@@ -22,8 +22,8 @@ struct LaunchShape {
 LaunchShape shape_of(const LintContext& subject, const Launch& launch);
 /// What all steps of a job of one component have together.
 LaunchShape shape_of_job(const LintContext& subject);
-/// The number that the word is, by itself or as a variable in which Slurm gives one of the job's numbers
-/// ("$SLURM_NNODES").
+/// The number that the word is, by itself, as a variable in which Slurm gives one of the job's numbers
+/// ("$SLURM_NNODES"), or as a term of two of them ("$((SLURM_NNODES * 4))").
 std::optional<long> number_of(const shell::Argument& word, const LaunchShape& job);
 
 /// The piece that is the whole word and is not known, such as "$SLURM_NNODES" in quotes; nothing if the word

@@ -8,10 +8,12 @@
 namespace hpcml::check {
 namespace launch_world_size {
 
-/// Whether the value is a number, or one of the job's: its nodes, tasks or GPUs of a node.
+/// Whether the value is a number, or one of the job's: its nodes, tasks or GPUs of a node, or a term of
+/// these.
 bool is_number(const shell::Argument& value) {
-  return value.known() || reading_piece(value, {"SLURM_NNODES", "SLURM_JOB_NUM_NODES",
-                                                "SLURM_NTASKS_PER_NODE", "SLURM_GPUS_ON_NODE"}) != nullptr;
+  return value.known() || value.text().starts_with("$((") ||
+         reading_piece(value, {"SLURM_NNODES", "SLURM_JOB_NUM_NODES", "SLURM_NTASKS_PER_NODE",
+                               "SLURM_GPUS_ON_NODE"}) != nullptr;
 }
 
 RuleMatches find(const LintContext& subject) {

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=3 --ntasks=3
+srun -N $((SLURM_NNODES-1)) python train.py
