@@ -20,10 +20,19 @@ bool has_any(const std::string& text, std::initializer_list<std::string_view> si
 /// own ways.
 bool trains(const std::string& path) {
   const auto name = util::to_lower(util::base_name(path));
-  return has_any(name, {"train", "tune", "tuning", "fit", "main", "cnn", "gan", "gpt", "bert", "resnet",
-                        "mnist", "cifar", "imagenet"}) &&
-         !has_any(name, {"spawn", "multi", "parallel", "launch", "lightning", "vllm", "ray", "ddp", "distrib",
-                         "retriev", "prepare", "process", "download", "convert", "eval", "test", "data"});
+  return has_any(name, {"train", "tune", "tuning", "fit",   "main",  "cnn",      "gan",
+                        "gpt",   "bert", "resnet", "mnist", "cifar", "imagenet", "sft",
+                        "grpo",  "dpo",  "ppo",    "lora",  "unet",  "vae",      "distill"}) &&
+         !has_any(name, {"fairseq",   "merge",    "predict", "spawn", "multi",   "parallel", "launch",
+                         "lightning", "vllm",     "ray",     "ddp",   "distrib", "retriev",  "prepare",
+                         "process",   "download", "convert", "eval",  "test",    "data"});
+}
+
+/// The file that python runs, or the module of `python -m`; nothing if that is not known.
+std::optional<std::string> program_of(const Launch& launch, const Link& python) {
+  if (!python.module.empty()) return python.module.substr(python.module.rfind('.') + 1);
+  if (!starts_python_file(launch) || !python.operands[0].known()) return std::nullopt;
+  return python.operands[0].text();
 }
 
 /// Whether its words or the script's variables say that it uses several GPUs by itself.
@@ -37,10 +46,13 @@ bool starts_its_own(const LintContext& subject, const Launch& launch, const Link
          "world_size",  "world-size", "ddp",        "nproc",      "0,1",       "num_workers_per_node",
          "num_nodes",   "--nodes",    "trainer.",   "ray"});
   };
-  if (std::any_of(python.operands.begin() + 1, python.operands.end(), is_gpu_option)) return true;
-  // Who names several GPUs for one program has it use them.
+  if (std::any_of(python.operands.begin() + (python.module.empty() ? 1 : 0), python.operands.end(),
+                  is_gpu_option))
+    return true;
+  // A script that names several GPUs for one program, or none, knows which it uses.
   for (const auto* name : {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"})
-    if (const auto* value = launch.variable(name); value && value->text().find(',') != std::string::npos)
+    if (const auto* value = launch.variable(name);
+        value && (value->text().empty() || value->text().find(',') != std::string::npos))
       return true;
   for (const auto* name :
        {"TF_CONFIG", "WORLD_SIZE", "RAY_ADDRESS", "DEEPSPEED_CONFIG", "MASTER_ADDR", "MASTER_PORT"})
@@ -55,12 +67,11 @@ RuleMatches find(const LintContext& subject) {
                                      [](const Launch& launch) { return launch.step() || launch.agent(); });
   for (const auto& launch : subject.launches) {
     const auto* python = launch.python();
-    if (!python || launch.agent() || !python->module.empty() || !python->complete ||
-        launch.command->context.background || launch.command->context.loop)
+    if (!python || launch.agent() || !python->complete || launch.command->context.background ||
+        launch.command->context.loop)
       continue;
-    if (!starts_python_file(launch) || !python->operands[0].known() || !trains(python->operands[0].text()) ||
-        starts_its_own(subject, launch, *python))
-      continue;
+    const auto program = program_of(launch, *python);
+    if (!program || !trains(*program) || starts_its_own(subject, launch, *python)) continue;
     const auto shape = shape_of(subject, launch);
     if (!shape.gpus_per_node || !shape.tasks_per_node || *shape.tasks_per_node != 1 ||
         *shape.gpus_per_node < 2 || launch.command->context.substitution)

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH -N1 --gres=gpu:4
+python -m studio.train --num-gpus 4
