@@ -28,9 +28,10 @@ std::optional<long> whole(std::optional<long> total, std::optional<long> parts) 
 /// The job's number that Slurm gives in the variable; nothing for other names.
 std::optional<long> number_named(std::string_view name, const LaunchShape& job) {
   if (name == "SLURM_NNODES" || name == "SLURM_JOB_NUM_NODES") return job.nodes;
-  if (name == "SLURM_NTASKS" || name == "SLURM_NPROCS") return job.tasks;
-  if (name == "SLURM_NTASKS_PER_NODE") return job.tasks_per_node;
-  if (name == "SLURM_GPUS_ON_NODE" || name == "SLURM_GPUS_PER_NODE") return job.gpus_per_node;
+  if (job.sets_tasks && (name == "SLURM_NTASKS" || name == "SLURM_NPROCS")) return job.tasks;
+  if (job.sets_tasks_per_node && name == "SLURM_NTASKS_PER_NODE") return job.tasks_per_node;
+  if (name == "SLURM_GPUS_ON_NODE" || (job.sets_gpus_per_node && name == "SLURM_GPUS_PER_NODE"))
+    return job.gpus_per_node;
   return std::nullopt;
 }
 
@@ -130,6 +131,13 @@ bool starts_all_tasks(const Link& step, const LaunchShape& job) {
   return all;
 }
 
+/// Adds which numbers sbatch sets in variables.
+void add_variables(const slurm::JobOptions& request, LaunchShape& job) {
+  job.sets_tasks_per_node = request.has("ntasks-per-node");
+  job.sets_tasks = request.has("ntasks") || job.sets_tasks_per_node || request.has("ntasks-per-gpu");
+  job.sets_gpus_per_node = request.has("gpus-per-node");
+}
+
 } // namespace
 
 bool is_own_job(const GivenOption& jobid) {
@@ -183,6 +191,7 @@ LaunchShape shape_of_job(const LintContext& subject) {
     job.tasks_per_node = whole(job.tasks, job.nodes);
   else
     job.tasks_per_node = 1;
+  add_variables(request, job);
   job.gpus_per_node = job_gpus_per_node(request, job);
   return job;
 }

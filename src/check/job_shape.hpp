@@ -15,6 +15,8 @@ struct LaunchShape {
   std::optional<long> tasks_per_node;
   std::optional<long> gpus_per_node;
   bool several_nodes = false; ///< also where only the least number is known
+  /// Whether sbatch sets SLURM_NTASKS, SLURM_NTASKS_PER_NODE and SLURM_GPUS_PER_NODE: by options only.
+  bool sets_tasks = false, sets_tasks_per_node = false, sets_gpus_per_node = false;
   bool several_tasks_per_node() const { return tasks_per_node && *tasks_per_node > 1; }
 };
 

@@ -13,12 +13,14 @@ namespace launch_process_count {
 using model::OptionMeaning;
 
 /// Processes on one node by the agent's options, and the option that states it.
-std::optional<long> processes_on_node(const Link& agent, const LaunchShape& shape,
+std::optional<long> processes_on_node(const Launch& launch, const LaunchShape& shape, const LaunchShape& job,
                                       const GivenOption*& option) {
+  const auto& agent = *launch.agent();
   const auto* each = agent.find(OptionMeaning::ranks_per_node);
   option = each ? each : agent.find_any({OptionMeaning::ranks, OptionMeaning::world});
-  if (!option || !option->value || !option->value->known()) return std::nullopt;
-  const auto count = number_of(*option->value, shape);
+  // In the text of a step, variables have the step's numbers.
+  if (!option || !option->value || (!option->value->known() && launch.command->parent)) return std::nullopt;
+  const auto count = number_of(*option->value, job);
   if (each) return count;
   if (!count || !shape.nodes || *count % *shape.nodes != 0) return std::nullopt;
   return *count / *shape.nodes;
@@ -35,6 +37,14 @@ bool splits_model(const Launch& launch) {
   });
 }
 
+/// True if the job has one node, also without --nodes if its GPUs are those of each node.
+bool has_one_node(const LintContext& subject, const LaunchShape& job) {
+  if (job.nodes) return *job.nodes == 1;
+  const auto& request = subject.requests;
+  return request.size() == 1 && request[0].gpus_per_node() > 0 && !request[0].has("nodes") &&
+         !request[0].has("nodelist") && request[0].count("ntasks") < 2;
+}
+
 bool is_wrong_count(long processes, long gpus, const Launch& launch) {
   if (processes == gpus || processes < 1) return false;
   return processes > gpus || !splits_model(launch);
@@ -49,10 +59,10 @@ RuleMatches find(const LintContext& subject) {
       continue;
     auto shape = shape_of(subject, launch);
     const auto job = shape_of_job(subject);
-    if (!launch.step() && (!job.nodes || job.nodes != 1)) continue;
+    if (!launch.step() && !has_one_node(subject, job)) continue;
     if (!shape.gpus_per_node || !shape.tasks_per_node || *shape.tasks_per_node != 1) continue;
     const GivenOption* option = nullptr;
-    const auto processes = processes_on_node(*agent, shape, option);
+    const auto processes = processes_on_node(launch, shape, job, option);
     const auto gpus = *shape.gpus_per_node;
     if (!processes || !is_wrong_count(*processes, gpus, launch)) continue;
     const bool more = *processes > gpus;
