@@ -104,7 +104,7 @@ std::string_view before_exit(std::string_view text) {
 }
 
 struct Use {
-  std::size_t at = 0;
+  std::size_t at = 0; ///< of the '$', or of what is in front of the name
   std::string_view name;
   bool guarded = false; ///< a default or a test is with it
   bool needed = false;  ///< the script exits where it is empty
@@ -123,6 +123,20 @@ bool exits_in_branch(std::string_view text, std::size_t at) {
   return false;
 }
 
+/// Adds the names that an arithmetic text reads without a '$': "$((SLURM_NNODES * 4))".
+void add_arithmetic_uses(std::string_view text, std::size_t dollar, std::vector<Use>& uses) {
+  if (text.substr(dollar, 3) != "$((" || is_in_comment(text, dollar)) return;
+  const auto length = line_at(text, dollar).offset + line_at(text, dollar).length - dollar;
+  const auto inner = text.substr(dollar, std::min(text.substr(dollar, length).find("))"), length));
+  for (auto at = inner.find("SLURM_"); at != std::string_view::npos; at = inner.find("SLURM_", at + 1)) {
+    const char before = inner[at - 1];
+    if (before == '$' || before == '{' || shell::is_name_char(before)) continue;
+    auto end = at;
+    while (end < inner.size() && shell::is_name_char(inner[end])) ++end;
+    uses.push_back({dollar + at - 1, inner.substr(at, end - at)});
+  }
+}
+
 /// "$SLURM_X" and "${SLURM_X…}" outside of comments.
 std::vector<Use> find_uses(std::string_view text, std::size_t from) {
   std::vector<Use> uses;
@@ -130,6 +144,7 @@ std::vector<Use> find_uses(std::string_view text, std::size_t from) {
        dollar = text.find('$', dollar + 1)) {
     const bool braced = text.substr(dollar + 1, 1) == "{";
     const auto begin = dollar + (braced ? 2 : 1);
+    add_arithmetic_uses(text, dollar, uses);
     if (text.substr(begin, 6) != "SLURM_") continue;
     auto end = begin;
     while (end < text.size() && shell::is_name_char(text[end])) ++end;
@@ -266,6 +281,12 @@ bool is_harmless(const LintContext& subject, const Use& use) {
          (words.find("_JOB_ID") != std::string_view::npos || words.find("_JOBID") != std::string_view::npos);
 }
 
+/// The reading of the variable: "${NAME}" as far as the name, "$NAME", or the name alone.
+diag::TextRange place_of(const LintContext& subject, const Use& use) {
+  if (subject.text[use.at] != '$') return {use.at + 1, use.name.size()};
+  return {use.at, use.name.size() + (subject.text[use.at + 1] == '{' ? 3 : 1)};
+}
+
 /// Reports the first use of the row's variable, if the job does not have it.
 void find_unset(const LintContext& subject, const Row& row, const std::vector<Use>& uses, RuleMatches& hits) {
   const bool array = row.variable == k_array_task;
@@ -281,7 +302,7 @@ void find_unset(const LintContext& subject, const Row& row, const std::vector<Us
   const auto why = reason(subject, row);
   if (why.empty() || is_set_elsewhere(subject, row.option) || (array && speaks_of_array(subject.text)))
     return;
-  hits.push_back({{use->at, row.variable.size() + 1 + (subject.text[use->at + 1] == '{' ? 2 : 0)},
+  hits.push_back({place_of(subject, *use),
                   why,
                   row.variable == "SLURM_GPUS_PER_TASK"
                       ? "use the number"

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --nodes=2 --gres=gpu:4
+export WORLD_SIZE=$((SLURM_NNODES * SLURM_GPUS_PER_NODE))
+srun python train.py
