@@ -28,9 +28,16 @@ bool trains(const std::string& path) {
                          "process",   "download", "convert", "eval",  "test",    "data"});
 }
 
+/// The link that is a python program: python, or a file that `uv run` starts.
+const Link* python_of(const Launch& launch) {
+  if (const auto* python = launch.python()) return python;
+  return launch.find("uv") && launch.last().program.ends_with(".py") ? &launch.last() : nullptr;
+}
+
 /// The file that python runs, or the module of `python -m`; nothing if that is not known.
 std::optional<std::string> program_of(const Launch& launch, const Link& python) {
   if (!python.module.empty()) return python.module.substr(python.module.rfind('.') + 1);
+  if (python.program.ends_with(".py")) return python.program;
   if (!starts_python_file(launch) || !python.operands[0].known()) return std::nullopt;
   return python.operands[0].text();
 }
@@ -46,8 +53,9 @@ bool starts_its_own(const LintContext& subject, const Launch& launch, const Link
          "world_size",  "world-size", "ddp",        "nproc",      "0,1",       "num_workers_per_node",
          "num_nodes",   "--nodes",    "trainer.",   "ray"});
   };
-  if (std::any_of(python.operands.begin() + (python.module.empty() ? 1 : 0), python.operands.end(),
-                  is_gpu_option))
+  // The first operand of python is the file.
+  const bool names_file = python.module.empty() && !python.program.ends_with(".py");
+  if (std::any_of(python.operands.begin() + (names_file ? 1 : 0), python.operands.end(), is_gpu_option))
     return true;
   // A script that names several GPUs for one program, or none, knows which it uses.
   for (const auto* name : {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"})
@@ -66,7 +74,7 @@ RuleMatches find(const LintContext& subject) {
   const bool elsewhere = std::any_of(subject.launches.begin(), subject.launches.end(),
                                      [](const Launch& launch) { return launch.step() || launch.agent(); });
   for (const auto& launch : subject.launches) {
-    const auto* python = launch.python();
+    const auto* python = python_of(launch);
     if (!python || launch.agent() || !python->complete || launch.command->context.background ||
         launch.command->context.loop)
       continue;

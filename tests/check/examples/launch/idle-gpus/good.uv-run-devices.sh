@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH -N1 --gres=gpu:4
+uv run train.py --devices 4
