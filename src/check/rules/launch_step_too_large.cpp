@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A step of more nodes, tasks or GPUs than the job has.
+// A step of more nodes, tasks, GPUs or memory than the job has.
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "core/model/mem_size.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
@@ -107,6 +108,24 @@ void find_gpus(const LintContext& subject, const LaunchShape& job, const Link& s
                    "default"});
 }
 
+/// Compares the memory of a node that the step asks for with the job's.
+void find_memory(const LintContext& subject, const Link& step, RuleMatches& hits) {
+  const auto& job = subject.requests[0].memory_mb;
+  const auto most = job.find("mem");
+  const auto* option = step.find("mem");
+  if (!option || !option->value || !option->value->known() || most == job.end() || most->second == 0 ||
+      subject.requests[0].has("exclusive"))
+    return;
+  const auto memory = slurm::parse_memory_mb(option->value->text());
+  if (!memory || *memory <= most->second) return;
+  add_match(hits, {option->place,
+                   fmt::format("srun asks for {} of memory of each node, but the job has {}",
+                               model::MemSize::of_mib(*memory).to_slurm(),
+                               model::MemSize::of_mib(most->second).to_slurm()),
+                   "request it in the directives, or remove the option: a step has all memory of the job by "
+                   "default"});
+}
+
 RuleMatches find(const LintContext& subject) {
   const auto job = shape_of_job(subject);
   RuleMatches hits;
@@ -116,6 +135,7 @@ RuleMatches find(const LintContext& subject) {
       continue;
     find_tasks(subject, job, *step, hits);
     find_gpus(subject, job, *step, hits);
+    if (subject.requests.size() == 1) find_memory(subject, *step, hits);
     const auto* nodes = step->find("nodes");
     const auto count = job.nodes && nodes && nodes->value && nodes->value->known()
                            ? number_of(*nodes->value, job)
@@ -140,7 +160,8 @@ Rule rule_launch_step_too_large() {
       .why = "A step runs inside its job. srun with more nodes than the directives ask for ends at once with "
              "\"Only allocated N nodes asked for M\", with more tasks than the job has CPUs "
              "with \"More processors requested than permitted\", with more GPUs with \"Invalid generic "
-             "resource (gres) specification\".",
+             "resource (gres) specification\", with more memory with \"Memory required by task is not "
+             "available\".",
       .link = "https://slurm.schedmd.com/srun.html#OPT_nodes",
       .bad = {R"(#!/bin/bash
 #SBATCH --nodes=1 --ntasks=4

@@ -25,7 +25,7 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   const shell::Command* cd = nullptr;
   for (const auto& command : subject.listing.commands) {
-    if (command.name() == "cd")
+    if (is_program(command, "cd") || is_program(command, "pushd"))
       cd = command.context.condition || command.context.uncalled ? nullptr : &command;
     if (!cd || command.context.uncalled || !removes_everything(command)) continue;
     // After "cd … &&" or "cd … || exit" it is safe.
