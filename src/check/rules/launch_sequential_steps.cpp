@@ -8,15 +8,18 @@
 namespace hpcml::check {
 namespace launch_sequential_steps {
 
-/// True if the step requests a part of its nodes, or shares them with others.
-bool requests_part(const Launch& launch, const Link& step) {
-  return !step.complete ||
-         find_any(step,
-                  {"overlap", "exact", "exclusive", "mem", "mem-per-cpu", "mem-per-gpu", "cpus-per-task",
-                   "het-group", "jobid", "gpus", "gpus-per-task", "gpus-per-node", "gres", "cpus-per-gpu"}) ||
-         launch.variable("SLURM_OVERLAP") || launch.variable("SLURM_EXACT") ||
-         launch.variable("SRUN_CPUS_PER_TASK") || launch.variable("SLURM_MEM_PER_NODE") ||
-         launch.variable("SLURM_MEM_PER_CPU");
+/// True if the step takes only the CPUs that it requests, or shares its nodes with other steps.
+bool requests_part(const LintContext& subject, const Launch& launch, const Link& step) {
+  if (!step.complete ||
+      find_any(step, {"overlap", "exact", "exclusive", "cpus-per-task", "cpus-per-gpu", "gpus-per-task",
+                      "tres-per-task", "het-group", "jobid"}) ||
+      launch.variable("SLURM_OVERLAP") || launch.variable("SLURM_EXACT") ||
+      launch.variable("SRUN_CPUS_PER_TASK"))
+    return true;
+  // From 23.11 on srun takes the job's CPUs of a task as if it were its own option, which implies --exact.
+  return subject.requests[0].has("cpus-per-task") &&
+         (find_any(step, {"mem", "mem-per-cpu", "mem-per-gpu", "gpus", "gpus-per-node", "gres"}) ||
+          launch.variable("SLURM_MEM_PER_NODE") || launch.variable("SLURM_MEM_PER_CPU"));
 }
 
 /// True if the step may run on some of the job's nodes only.
@@ -39,7 +42,7 @@ std::vector<WholeStep> whole_steps(const LintContext& subject) {
   std::vector<WholeStep> steps;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
-    if (!step || step->program != "srun" || !is_own(launch, *step) || requests_part(launch, *step) ||
+    if (!step || step->program != "srun" || !is_own(launch, *step) || requests_part(subject, launch, *step) ||
         (!steps.empty() && steps.back().step->place.offset == step->place.offset))
       continue;
     steps.push_back({&launch, step, may_be_elsewhere(subject, launch, *step)});
@@ -87,8 +90,7 @@ RuleMatches find(const LintContext& subject) {
     if (!in_loop && std::none_of(steps.begin(), steps.end(),
                                  [&](const auto& earlier) { return waits_for(subject, own, earlier); }))
       continue;
-    return {{own.step->place,
-             "this step waits for one in the background: srun without --exact or --mem uses all resources",
+    return {{own.step->place, "this step waits for one in the background: srun without --exact uses all CPUs",
              "add to each step its resources: srun --exact --ntasks=… --cpus-per-task=… --mem=… (GPUs: "
              "--gpus-per-node=…), or use --overlap to share them"}};
   }
@@ -103,10 +105,10 @@ Rule rule_launch_sequential_steps() {
       .id = "launch/sequential-steps",
       .severity = diag::Severity::warning,
       .title = "Step that waits for one in the background",
-      .why =
-          "A step takes all CPUs and all memory of the job on its nodes unless it asks for a part. The next "
-          "one waits: \"step creation temporarily disabled, retrying\", and what was to run side by side "
-          "runs in turn. A client that waits for a server in the background never starts.",
+      .why = "A step takes all CPUs of the job on its nodes unless it has --exact (or -c, which implies it), "
+             "also with --mem and --gres, and all memory without --mem. The next "
+             "one waits: \"step creation temporarily disabled, retrying\", and what was to run side by side "
+             "runs in turn. A client that waits for a server in the background never starts.",
       .link = "https://slurm.schedmd.com/srun.html#OPT_exact",
       .bad = {R"(#!/bin/bash
 #SBATCH -N1 -n4
