@@ -1,0 +1,8 @@
+#!/bin/bash
+srun python train.py
+if [ $? -eq 0 ]; then
+  echo "training finished"
+else
+  echo "training failed"
+fi
+# end

@@ -1,0 +1,4 @@
+#!/bin/bash
+srun python train.py
+date
+exit 0

@@ -1,0 +1,6 @@
+#!/bin/bash
+main() {
+  srun python train.py
+  echo finished
+}
+main
