@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "check/rule.hpp"
+#include "check/work_log.hpp"
+#include "core/slurm/submission.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
@@ -59,6 +61,16 @@ RuleMatches find_unused_number(const LintContext& subject) {
   return hits;
 }
 
+/// Reports a log that the script itself opens in each task of the array.
+void find_own_logs(const LintContext& subject, std::string_view array, RuleMatches& hits) {
+  // With %1 one task follows the other.
+  if (subject.requests.size() != 1 || array.ends_with("%1") || slurm::count_array_tasks(array) < 2) return;
+  for (const auto& log : find_fixed_logs(subject))
+    if (!log.condition)
+      hits.add({log.place, fmt::format("every task of the array writes '{}'", log.name),
+                "add $SLURM_ARRAY_TASK_ID to the name"});
+}
+
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   const auto* array = subject.directive("array");
@@ -68,6 +80,7 @@ RuleMatches find(const LintContext& subject) {
   const auto& request = subject.requests[0];
   const bool appends = util::to_lower(request.text("open-mode")).starts_with("a");
   const bool one_by_one = array->value->ends_with("%1");
+  find_own_logs(subject, *array->value, hits);
   for (const std::string_view option : {"output", "error"}) {
     const auto name = request.text(option);
     if (name.empty() || name == "none" || name.starts_with("/dev/") || has_pattern(name, "ajJ") ||
@@ -98,7 +111,8 @@ Rule rule_slurm_array_log() {
       .title = "Log name that does not fit the array",
       .why =
           "Without the task's number in its name every task of the array opens the same file: they empty it "
-          "one after the other and write over each other. In a job that is not an array, %a is the number "
+          "one after the other and write over each other. So do files that the script writes with > or tee. "
+          "In a job that is not an array, %a is the number "
           "4294967294.",
       .link = "https://slurm.schedmd.com/job_array.html#file_names",
       .bad = {R"(#!/bin/bash

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A log whose name is the same for every job.
-#include <algorithm>
 #include <fmt/format.h>
 #include <optional>
 
 #include "check/rule.hpp"
-#include "check/script_work.hpp"
+#include "check/work_log.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
@@ -21,32 +20,24 @@ bool is_same_for_all(std::string_view name) {
   return name.find_first_of("$\\") == std::string_view::npos;
 }
 
-/// True if the command is the job's work.
-bool is_work(const LintContext& subject, const shell::Command& command) {
-  return std::any_of(subject.launches.begin(), subject.launches.end(),
-                     [&](const Launch& launch) { return launch.command == &command && does_work(launch); });
+/// True if the file is a log by its name, and not the result of the program. What a condition runs may test
+/// whether the file exists.
+bool is_log(const WorkLog& log) {
+  if (log.writer == WorkLog::Writer::tee) return true;
+  const auto base = util::to_lower(util::base_name(log.name));
+  if (log.condition) return false;
+  const bool trains = base.find("train") != std::string::npos;
+  return trains || (log.python && (base.ends_with(".err") || base.ends_with(".out") ||
+                                   base.find("log") != std::string::npos));
 }
 
-/// The file that `tee` empties; nothing of other commands, where it appends, or where the name differs.
-const shell::Argument* file_of_tee(const shell::Command& command) {
-  const auto& context = command.context;
-  if (!is_program(command, "tee") || context.loop || context.inexact || context.uncalled ||
-      !context.function.empty())
-    return nullptr;
-  const auto words = command.arguments();
-  return words.size() == 1 && words[0].known() && !words[0].text().starts_with("/dev/") ? &words[0] : nullptr;
-}
-
-/// The file of `tee` after the job's work, which each job empties; nothing where there is none.
-const shell::Argument* find_tee(const LintContext& subject) {
-  const shell::Command* before = nullptr;
-  for (const auto& command : subject.listing.commands) {
-    const auto* work = before;
-    before = command.context.pipeline && !command.parent ? &command : nullptr;
-    const auto* file = work && before ? file_of_tee(command) : nullptr;
-    if (file && is_work(subject, *work)) return file;
-  }
-  return nullptr;
+/// The first log of a program that each job empties; nothing where there is none.
+std::optional<RuleMatch> find_own_log(const LintContext& subject) {
+  for (const auto& log : find_fixed_logs(subject))
+    if (is_log(log))
+      return RuleMatch{log.place, fmt::format("the next job overwrites '{}'", log.name),
+                       hint_for(log, "$SLURM_JOB_ID")};
+  return std::nullopt;
 }
 
 /// What is wrong with the name of the option's file; nothing where the next job has another one.
@@ -68,9 +59,8 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (subject.requests.size() != 1) return hits;
   const auto& request = subject.requests[0];
-  if (const auto* file = request.has("array") ? nullptr : find_tee(subject))
-    hits.push_back({file->place, fmt::format("the next job overwrites '{}'", file->text()),
-                    "add $SLURM_JOB_ID to the name, or use tee -a"});
+  // Of an array slurm/array-log speaks.
+  if (auto own = request.has("array") ? std::nullopt : find_own_log(subject)) hits.push_back(std::move(*own));
   if (util::to_lower(request.text("open-mode")).starts_with("a")) return hits;
   auto shared = find_shared_name(request, "output");
   if (!shared) shared = find_shared_name(request, "error"); // what holds for one holds for the other
@@ -88,7 +78,7 @@ Rule rule_slurm_log_overwritten() {
       .title = "The same log for every job",
       .why = "Slurm empties an existing log when a job starts. With a name that every submission shares, the "
              "log of the last failure is gone with the next attempt, and two jobs that run at the same time "
-             "write into one file.",
+             "write into one file. The same holds for files that the script itself writes with > or tee.",
       .link = "https://slurm.schedmd.com/sbatch.html#SECTION_FILENAME-PATTERN",
       .bad = {R"(#!/bin/bash
 #SBATCH --output=train.log

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --output=%j.out
+srun --output=logs/train.log python train.py
