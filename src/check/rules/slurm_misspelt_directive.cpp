@@ -5,6 +5,7 @@
 
 #include "check/rule.hpp"
 #include "check/script_work.hpp"
+#include "check/typo.hpp"
 #include "core/slurm/options.hpp"
 #include "core/util/text.hpp"
 
@@ -12,18 +13,6 @@ namespace hpcml::check {
 namespace slurm_misspelt_directive {
 
 constexpr std::string_view k_word = "#SBATCH";
-
-/// Whether one typo makes one of the other: a letter too many or missing, another one, or two swapped.
-bool is_single_typo(std::string_view a, std::string_view b) {
-  if (a.size() > b.size()) std::swap(a, b);
-  if (b.size() - a.size() > 1) return false;
-  std::size_t head = 0, tail = 0;
-  while (head < a.size() && a[head] == b[head]) ++head;
-  while (tail < a.size() - head && a[a.size() - 1 - tail] == b[b.size() - 1 - tail]) ++tail;
-  const auto left = b.size() - head - tail;
-  if (left <= 1) return true;
-  return a.size() == b.size() && left == 2 && a[head] == b[head + 1] && a[head + 1] == b[head];
-}
 
 /// The word that stands for #SBATCH; empty where the line begins as it should, or is a comment of another
 /// kind.

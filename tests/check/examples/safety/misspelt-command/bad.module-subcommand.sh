@@ -1,0 +1,3 @@
+#!/bin/bash
+module laod cuda/12.1
+python train.py

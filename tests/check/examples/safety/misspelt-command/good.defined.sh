@@ -1,0 +1,3 @@
+#!/bin/bash
+pythonn() { python "$@"; }
+pythonn train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+./pyton train.py
+/opt/tools/exprot x
