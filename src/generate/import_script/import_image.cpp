@@ -286,7 +286,7 @@ private:
       x_porting.warn(launch.chain.front().place, "port/container",
                      fmt::format("line {} still runs '{}' in image '{}': {} replaces only the image of the "
                                  "job's programs",
-                                 x_porting.lines.number_at(at), short_line(util::join(command, " ")),
+                                 x_porting.script.number_at(at), short_line(util::join(command, " ")),
                                  image->word.text(), x_porting.chosen.environment),
                      "use the new environment in this line of the script");
     }

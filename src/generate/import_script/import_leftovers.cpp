@@ -185,7 +185,7 @@ private:
       const auto end = at + text.size();
       const bool whole = text.ends_with("/") || ((at == 0 || !shell::is_name_char(script[at - 1])) &&
                                                  (end >= script.size() || !shell::is_name_char(script[end])));
-      const auto line = x_porting.lines.number_at(at);
+      const auto line = x_porting.script.number_at(at);
       if (whole && !comments.holds(at) && (lines.empty() || lines.back() != line)) lines.push_back(line);
     }
     if (lines.size() < 2) return {};
@@ -280,7 +280,7 @@ private:
             fmt::format(
                 "line {} of {} has a character that is invisible or reverses the text direction ({}): "
                 "the line may run hidden code",
-                x_porting.lines.number_at(at), x_porting.file, c.shown),
+                x_porting.script.number_at(at), x_porting.file, c.shown),
             "remove the character unless it is intended");
       }
       at += c.length;

@@ -11,6 +11,7 @@
 #include "core/util/text.hpp"
 #include "generate/import_script/import_modules.hpp"
 #include "generate/import_script/import_state.hpp"
+#include "generate/import_script/launcher_variables.hpp"
 #include "generate/import_script/outside_image.hpp"
 #include "generate/import_script/program_text.hpp"
 #include "generate/import_script/request_variables.hpp"
@@ -46,7 +47,7 @@ AcceptedJob read_as_accepted(const std::string& file, std::string_view text) {
 /// `--account=<your account>` where the request names one.
 bool is_replaced_placeholder(const ImportState& porting, const diag::Diagnostic& finding) {
   if (porting.chosen.account.empty() || finding.code != "slurm/unexpected-argument") return false;
-  const auto line = porting.lines.line(finding.location.line);
+  const auto line = porting.script.line(finding.location.line);
   return line.find("--account=<") != std::string_view::npos || line.find("-A <") != std::string_view::npos ||
          line.find("--account <") != std::string_view::npos;
 }
@@ -80,7 +81,7 @@ void report_unread(ImportState& porting, const std::vector<shell::UnparsedText>&
   if (!unread.empty())
     porting.error(unread.front().place, "port/syntax",
                   fmt::format("bash cannot parse line {} of {}: {}",
-                              porting.lines.number_at(unread.front().place.offset), porting.file,
+                              porting.script.number_at(unread.front().place.offset), porting.file,
                               unread.front().why),
                   fmt::format("run bash -n {} to check the script without executing it", porting.file));
 }
@@ -102,7 +103,7 @@ void refuse_unparseable(ImportState& porting, const model::ImportedBody& body,
   porting.error(
       {at->begin, at->end - at->begin}, "port/launch",
       fmt::format("the program of line {} cannot be written for {}: bash could not parse the result",
-                  porting.lines.number_at(at->begin), porting.to.id),
+                  porting.script.number_at(at->begin), porting.to.id),
       "use a separate script for the text within quotes, and start it in this line");
 }
 
@@ -261,11 +262,26 @@ std::vector<std::string> variables_of_files(const slurm::JobOptions& request,
   return names;
 }
 
+/// Reports the launchers that are in other lines now.
+void report_split(ImportState& porting, const std::vector<SplitVariable>& variables) {
+  for (const auto& variable : variables)
+    porting.result.findings.push_back(
+        {diag::Severity::note, "port/variable",
+         fmt::format("'{}' is removed from {} and added to the lines that read it, because a condition adds "
+                     "other words to {}",
+                     short_line(variable.words), variable.name, variable.name),
+         variable.place, "check the launches of the new script"});
+}
+
 } // namespace
 
 ImportResult import_slurm_script(const std::string& file, std::string_view text, const model::Site& to,
                                  const RequestOverrides& chosen, const std::vector<model::Site>& catalogue) {
-  ImportState porting{file, text, to, chosen};
+  EditedText script(text);
+  const auto split = split_launcher_variables(script, file);
+  ImportState porting{file, script, to, chosen};
+  report_split(porting, split);
+  text = porting.text;
   if (const auto shell = foreign_shell(text); !shell.empty()) {
     porting.error(
         {0, text.find('\n')}, "port/shell",

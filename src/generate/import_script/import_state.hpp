@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "check/subject.hpp"
-#include "core/diag/line_table.hpp"
 #include "core/model/gpu_vendor.hpp"
 #include "core/model/job_spec.hpp"
 #include "core/model/site.hpp"
 #include "core/slurm/job_request.hpp"
 #include "core/slurm/job_size.hpp"
 #include "core/slurm/script_header.hpp"
+#include "generate/import_script/edited_text.hpp"
 #include "generate/import_script/import_script.hpp"
 
 namespace hpcml::import_script {
@@ -29,9 +29,10 @@ struct NewLayout {
 /// One script on its way to another site.
 struct ImportState {
   std::string file;
-  std::string_view text;
+  const EditedText& script;
   const model::Site& to;
   RequestOverrides chosen;
+  std::string_view text = script.text();
   const model::Site* source = nullptr;         ///< that the script was written for; null: not known
   std::vector<std::string> host_suffixes = {}; ///< of host names on the site that the script was written for
   std::vector<std::string> old_file_systems = {}; ///< absolute paths of those sites, which the new one lacks
@@ -44,7 +45,6 @@ struct ImportState {
   unsigned batch_gpus = 0; ///< that programs of the batch script may see; 0: all of the node
   std::map<std::size_t, std::size_t> batch_programs = {}; ///< next to those that are imported: begin, length
   std::optional<NewLayout> new_layout = {};               ///< nothing: the request chooses it, or the site
-  diag::LineTable lines = diag::LineTable(text);
 
   void note(diag::TextRange place, std::string code, std::string message, std::string hint = {}) {
     add(diag::Severity::note, place, std::move(code), std::move(message), std::move(hint));
@@ -68,7 +68,7 @@ private:
   void add(diag::Severity severity, diag::TextRange place, std::string code, std::string message,
            std::string hint) {
     result.findings.push_back(
-        {severity, std::move(code), std::move(message), lines.location_at(file, place), std::move(hint)});
+        {severity, std::move(code), std::move(message), script.location_at(file, place), std::move(hint)});
   }
 };
 

@@ -27,11 +27,9 @@ bool is_starter(const Link& link) {
   return link.role != check::Role::other || model::find_launcher(link.program) || link.program == "numactl";
 }
 
-std::size_t end_of(diag::TextRange place) { return std::size_t{place.offset} + place.length; }
-
 /// Returns the place after the link's last word, so that settings before the next program (`env X=1 python`)
 /// belong to the program.
-std::size_t end_of(const Link& link) {
+std::size_t end_of_words(const Link& link) {
   auto end = end_of(link.place);
   for (const auto& option : link.options) end = std::max(end, end_of(option.place));
   for (const auto& operand : link.operands) end = std::max(end, end_of(operand.place));
@@ -60,7 +58,8 @@ auto find_word(const std::vector<Argument>& words, const Link& link,
 std::vector<Argument> words_between(const shell::Command& command, const Link& link, const Link& next) {
   std::vector<Argument> words;
   for (const auto& word : command.words)
-    if (word.place.offset >= end_of(link) && end_of(word.place) <= next.place.offset) words.push_back(word);
+    if (word.place.offset >= end_of_words(link) && end_of(word.place) <= next.place.offset)
+      words.push_back(word);
   return words;
 }
 
@@ -68,7 +67,7 @@ std::vector<Argument> words_between(const shell::Command& command, const Link& l
 std::vector<Argument> words_behind(const shell::Command& command, const Link& starter, const Link& program) {
   // numactl binds, and so does the new launch; other prefixes are the program's.
   const bool bound = runs_numactl(command);
-  const auto end = bound ? std::string::npos : end_of(starter);
+  const auto end = bound ? std::string::npos : end_of_words(starter);
   const auto first = std::find_if(command.words.begin(), command.words.end(), [&](const Argument& word) {
     if (word.place.offset != program.place.offset)
       return word.place.offset >= end && word.place.offset < program.place.offset;

@@ -65,7 +65,7 @@ private:
   void warn(std::size_t at, const std::string& name, const std::string& how) {
     x_porting.warn({at, 1}, "port/variable",
                    fmt::format("{} {} in line {} of {}, which overrides --env {} there", name, how,
-                               x_porting.lines.number_at(at), x_porting.file, name),
+                               x_porting.script.number_at(at), x_porting.file, name),
                    fmt::format("remove this line from the script to use --env {}", name));
   }
 
@@ -223,7 +223,7 @@ void drop_requested_settings(ImportState& porting, FoundLaunch& found) {
     if (sets(program.source) || sets(program.image_options))
       porting.warn(place, "port/variable",
                    fmt::format("{} is set again by the command in line {} of {}, which overrides --env {}",
-                               name, porting.lines.number_at(found.begin), porting.file, name),
+                               name, porting.script.number_at(found.begin), porting.file, name),
                    fmt::format("remove {} from this command in the script to use --env", name));
   }
 }

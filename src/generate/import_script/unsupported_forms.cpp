@@ -187,13 +187,13 @@ void report_no_program(ImportState& porting, const shell::ScriptCommands& view) 
           command.place, "port/no-program",
           fmt::format("the program that srun starts in line {} of {} is known only when the "
                       "script runs",
-                      porting.lines.number_at(command.place.offset), porting.file),
+                      porting.script.number_at(command.place.offset), porting.file),
           "add the program's name to the script, or run hpcml gen -- PROGRAM without --from");
   if (const auto* command = find_unknown_command(view))
     return porting.error(
         command->place, "port/no-program",
         fmt::format("the program that line {} of {} starts is known only when the script runs",
-                    porting.lines.number_at(command->place.offset), porting.file),
+                    porting.script.number_at(command->place.offset), porting.file),
         "add the program's name to the script, or run hpcml gen -- PROGRAM without --from");
   porting.error(
       {}, "port/no-program",

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// Variables that hold a launcher and its program, and to which a condition adds words.
+#include "generate/import_script/import_helper.hpp"
+#include "generate/import_script/launcher_variables.hpp"
+
+using namespace hpcml;
+using namespace hpcml::test;
+
+namespace {
+
+const std::string k_four = "--nodes=1 --ntasks-per-node=1 --gpus-per-node=4";
+const std::string k_torchrun = "torchrun --nproc_per_node=4";
+
+/// The script after its variables are split; the script itself if none is.
+std::string split(const std::string& script) {
+  import_script::EditedText text(script);
+  import_script::split_launcher_variables(text, "old.sh");
+  return text.text();
+}
+
+} // namespace
+
+TEST_CASE("import keeps the condition of a launcher variable") {
+  struct Row {
+    std::string lines, assignment, program;
+  };
+  const std::string resume = "if [ -n \"$R\" ]; then\n  CMD=\"$CMD --resume $R\"\nfi\n";
+  const std::vector<Row> rows = {
+      {"CMD=\"" + k_torchrun + " \\\n  train.py \\\n  --a $A\"\n" + resume + "$CMD",
+       "CMD=\"--a $A\"\n" + resume, "python train.py $CMD"},
+      {"CMD=\"" + k_torchrun + " train.py --a 1\"\n" + resume + "srun $CMD", "CMD=\"--a 1\"\n" + resume,
+       "python train.py $CMD"},
+      {"CMD=\"" + k_torchrun +
+           " $DIR/train.py\"\n[ -n \"$R\" ] && CMD+=\" --resume $R\"\nsrun bash -c \"$CMD\"",
+       "CMD=\"\"\n[ -n \"$R\" ] && CMD+=\" --resume $R\"\n", "bash -c \"exec python $DIR/train.py $CMD\""},
+      {"CMD=\"" + k_torchrun + " -m pkg.train --a 1\"\n" + resume + "eval \"$CMD\"",
+       "CMD=\"--a 1\"\n" + resume, "bash -c \"exec python -m pkg.train $CMD\""},
+      {"cmd=(" + k_torchrun +
+           " \\\n  train.py --a \"b c\")\n[[ -n $R ]] && cmd+=(--resume \"$R\")\n\"${cmd[@]}\"",
+       "cmd=(--a \"b c\")\n[[ -n $R ]] && cmd+=(--resume \"$R\")\n", "python train.py \"${cmd[@]}\""},
+      {"L=\"" + k_torchrun + "\"\nCMD=\"$L train.py --a 1\"\n" + resume + "srun $CMD",
+       "CMD=\"--a 1\"\n" + resume, "python train.py $CMD"},
+      {"A=\"--a 1\"\n[ -n \"$R\" ] && A+=\" --resume $R\"\nL=\"" + k_torchrun +
+           "\"\nsrun bash -c \"$L train.py $A\"",
+       "A=\"--a 1\"\n[ -n \"$R\" ] && A+=\" --resume $R\"\n", "bash -c \"exec python train.py $A\""},
+      {"for x in 1 2; do\n  CMD=\"" + k_torchrun + " train.py --x $x\"\n  " + resume + "  $CMD\ndone",
+       "  CMD=\"--x $x\"\n", "python train.py $CMD"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.lines);
+    const auto script = written(job(k_four, row.lines), "narval");
+    CHECK_THAT(script, Catch::Contains(row.assignment));
+    CHECK_THAT(script, Catch::Contains("-- \\\n  " + row.program + "\n"));
+    CHECK_FALSE(has(script, "torchrun"));
+  }
+}
+
+TEST_CASE("import splits variables of other launchers") {
+  const std::string resume = "[ -n \"$R\" ] && CMD+=\" --resume $R\"\n";
+  const auto srun = written(job("--nodes=1 --ntasks-per-node=4 --gpus-per-node=4",
+                                "CMD=\"srun python train.py --a 1\"\n" + resume + "$CMD"),
+                            "narval");
+  CHECK_THAT(srun, Catch::Contains("-- \\\n  python train.py $CMD\n"));
+  const auto image = written(job(k_four, "CMD=\"apptainer exec --nv $PWD/t.sif " + k_torchrun +
+                                             " train.py --a 1\"\n" + resume + "srun $CMD"),
+                             "narval");
+  CHECK_THAT(image, Catch::Contains("python train.py $CMD\n"));
+  CHECK_THAT(image, Catch::Contains(" $PWD/t.sif python train.py"));
+  const auto plain = written(
+      job("--nodes=1 --gpus-per-node=1", "CMD=\"python train.py --a 1\"\n" + resume + "$CMD"), "narval");
+  CHECK_THAT(plain, Catch::Contains("-- \\\n  python train.py $CMD\n"));
+}
+
+TEST_CASE("a printed launcher variable shows its program") {
+  const auto script = written(job(k_four, "CMD=\"" + k_torchrun +
+                                              " train.py --a 1\"\n[ -n \"$R\" ] && CMD+=\" --b\"\n"
+                                              "echo \"Command: $CMD\"\n$CMD"),
+                              "narval");
+  CHECK_THAT(script, Catch::Contains("\necho \"Command: train.py $CMD\"\n"));
+}
+
+TEST_CASE("a launcher variable with unclear uses is not split") {
+  const std::string first = "CMD=\"" + k_torchrun + " train.py\"\n";
+  const std::string added = "[ -n \"$R\" ] && CMD+=\" --b\"\n";
+  for (const auto& lines : std::vector<std::string>{
+           first + added + "bash -c '$CMD'", "export " + first + added + "$CMD",
+           first + added + "export CMD\nsh run.sh", first + added + "${CMD/torchrun/python}",
+           first + added + "unset CMD\n$CMD", "if [ $N = 1 ]; then\n  " + first + "fi\n" + added + "$CMD",
+           "$CMD\n" + first + added, first + added + "CMD=\"srun $CMD\"\n$CMD", first + added + "X=$CMD\n$X",
+           first + "CMD+=\" --b\"\n$CMD", "CMD='" + k_torchrun + " train.py \"a b\"'\n" + added + "$CMD",
+           "CMD=\"cd src && " + k_torchrun + " train.py\"\n" + added + "$CMD",
+           "for CMD in a b; do echo $CMD; done\n" + first + added + "$CMD"}) {
+    CAPTURE(lines);
+    CHECK(split(lines) == lines);
+  }
+}
+
+TEST_CASE("a launcher variable is split within quotes") {
+  const std::string added = "[ -n \"$R\" ] && CMD+=\" --b\"\n";
+  CHECK(split("CMD=\"cd src && " + k_torchrun + " train.py --a\"\n" + added + "eval \"$CMD\"") ==
+        "CMD=\"--a\"\n" + added + "eval \"cd src && " + k_torchrun + " train.py $CMD\"");
+}
+
+TEST_CASE("findings name the lines of the old script") {
+  const auto result = ported(job(k_four, "CMD=\"" + k_torchrun +
+                                             " \\\n  --unknown_option=3 \\\n  train.py --a\"\n"
+                                             "[ -n \"$R\" ] && CMD+=\" --b\"\n"
+                                             "$CMD\nenv -i sh x.sh\nsrun python \"$PWD/y.py\""));
+  CHECK(reports(result, "port/variable", "is removed from CMD"));
+  const auto launch = std::find_if(result.findings.begin(), result.findings.end(), [](const auto& finding) {
+    return finding.message.find("unknown_option") != std::string::npos && finding.code == "port/launcher";
+  });
+  REQUIRE(launch != result.findings.end());
+  CHECK(launch->location.line == 7);
+  CHECK(launch->location.column == 1);
+}
