@@ -52,8 +52,8 @@ const EngineRow* find_image_option(std::string_view option) {
 }
 
 bool has_image_ending(std::string_view name) {
-  static constexpr std::array<std::string_view, 5> k_endings = {".sif", ".simg", ".img", ".sqsh",
-                                                                ".squashfs"};
+  static constexpr std::array<std::string_view, 6> k_endings = {".sif",  ".simg", ".img",
+                                                                ".sqsh", ".sqfs", ".squashfs"};
   return std::any_of(k_endings.begin(), k_endings.end(), [&](auto ending) { return name.ends_with(ending); });
 }
 

@@ -6,13 +6,25 @@
 #include "core/util/text.hpp"
 
 namespace hpcml::import_script {
+namespace {
+
+/// Whether a variable or a command names the directory: "$PWD/torch.sif", "$(pwd)/torch.sif".
+bool is_below_variable(std::string_view text) {
+  const auto slash = text.find('/');
+  return (text.starts_with('$') || text.starts_with('`')) && slash != std::string_view::npos &&
+         text.substr(0, slash).find(':') == text.npos;
+}
+
+} // namespace
 
 model::ImageForm image_form_of(const std::string& text, const model::EngineRow* engine, bool by_option) {
   if (engine && engine->named_form) return *engine->named_form;
   for (const auto* scheme : {"docker:", "oras:", "library:"})
     if (text.starts_with(scheme)) return model::ImageForm::registry;
-  if (text.ends_with(".sqsh") || text.ends_with(".squashfs")) return model::ImageForm::squashed;
-  return by_option && text[0] != '/' && text[0] != '.' ? model::ImageForm::registry : model::ImageForm::file;
+  for (const auto* ending : {".sqsh", ".sqfs", ".squashfs"})
+    if (text.ends_with(ending)) return model::ImageForm::squashed;
+  const bool is_path = text.starts_with('/') || text.starts_with('.') || is_below_variable(text);
+  return by_option && !is_path ? model::ImageForm::registry : model::ImageForm::file;
 }
 
 bool is_path_of_system(const std::string& path) {

@@ -453,7 +453,8 @@ std::optional<std::string> rebuilt(const Argument& word) {
   std::string text;
   for (const auto& piece : word.pieces) {
     const bool is_home = !piece.known && piece.text == "~"; // which quotes would make a plain character
-    if (!piece.known && !is_home && (piece.text.empty() || piece.text[0] != '$')) return std::nullopt;
+    const bool expands = piece.text.starts_with('$') || piece.text.starts_with('`');
+    if (!piece.known && !is_home && !expands) return std::nullopt;
     if (is_home)
       text += "$HOME";
     else if (!piece.known)
