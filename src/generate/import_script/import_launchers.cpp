@@ -94,6 +94,7 @@ public:
             fmt::format("run hpcml affinity --site {} to see the cores of each rank", x_porting.to.id));
       for (const auto& link : found.launch->chain) {
         if (link.role == Role::step) port_step(found, link);
+        if (link.role == Role::agent && !link.complete) report_unknown_options(link);
         if (link.role == Role::agent) port_agent(found, link);
       }
     }
@@ -258,6 +259,23 @@ private:
     } else if (!watching_names.empty()) {
       report_watching(agent, util::join(watching_names, ", "), can_stay);
     }
+  }
+
+  /// Reports options in a variable or in the script's arguments. What a library of the launcher reads decides
+  /// what the training is.
+  void report_unknown_options(const Link& agent) {
+    const auto* row = model::find_launcher(agent.program);
+    const std::string hint = "use the options themselves in this line of the script";
+    if (row && row->has_library && x_porting.chosen.launcher.empty())
+      x_porting.error(
+          agent.place, "port/launcher",
+          fmt::format("{} options that are known only when the script runs cannot be kept", agent.program),
+          hint);
+    else
+      x_porting.warn(
+          agent.place, "port/launcher",
+          fmt::format("{} options that are known only when the script runs are removed", agent.program),
+          hint);
   }
 
   /// Options by which an agent monitors its processes: they stay only with the agent.

@@ -28,15 +28,6 @@ bool runs_once(const Launch& launch) {
   return false;
 }
 
-/// The whole of the words that start the program, from the first link to the last word.
-std::pair<std::size_t, std::size_t> range_of(const Launch& top) {
-  std::size_t begin = top.chain.front().place.offset;
-  std::size_t end = begin;
-  for (const auto& word : top.command->words)
-    if (word.place.offset >= begin) end = std::max<std::size_t>(end, word.place.offset + word.place.length);
-  return {begin, end};
-}
-
 /// The launch of the script's own text that this one is part of.
 const Launch* top_of(const Launch& launch, const std::vector<Launch>& launches, const shell::Command* first) {
   const auto* command = launch.command;
@@ -115,6 +106,22 @@ bool has_unknown_option(const Link& link) {
 bool starts_programs(const Link& link) {
   return link.role == check::Role::step || link.role == check::Role::agent ||
          link.role == check::Role::container;
+}
+
+/// The first link whose words are replaced: `poetry run` before srun stays in front of the new srun.
+const Link& first_replaced(const Launch& top) {
+  const auto* step = top.step();
+  const bool follows_programs = step && std::none_of(&top.chain.front(), step, starts_programs);
+  return follows_programs ? *step : top.chain.front();
+}
+
+/// The whole of the words that start the program, from the first link that is replaced to the last word.
+std::pair<std::size_t, std::size_t> range_of(const Launch& top, bool replaces_all) {
+  std::size_t begin = (replaces_all ? top.chain.front() : first_replaced(top)).place.offset;
+  std::size_t end = begin;
+  for (const auto& word : top.command->words)
+    if (word.place.offset >= begin) end = std::max<std::size_t>(end, word.place.offset + word.place.length);
+  return {begin, end};
 }
 
 /// What follows an option that hpcml does not know may be its value: `mpirun --new-option 2 python x.py`.
@@ -395,7 +402,7 @@ std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<L
     if (!top) continue;
     FoundLaunch launch_found;
     launch_found.launch = &launch;
-    std::tie(launch_found.begin, launch_found.end) = range_of(*top);
+    std::tie(launch_found.begin, launch_found.end) = range_of(*top, !porting.chosen.environment.empty());
     const auto before = std::find_if(found.begin(), found.end(), [&](const FoundLaunch& earlier) {
       return earlier.begin == launch_found.begin;
     });

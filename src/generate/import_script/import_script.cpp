@@ -309,6 +309,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   auto programs = find_programs(porting, launches, listing, tree.program, sizes);
   refuse_array_ranks(porting, requests[0], tree.program, programs);
   refuse_eval(porting, listing, programs);
+  refuse_sourced_functions(porting, launches, listing);
   refuse_pipelines(porting, tree.program, programs);
   refuse_other_starts(porting, listing, programs);
   port_request(porting, requests[0]);

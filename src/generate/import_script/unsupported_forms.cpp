@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <set>
 
+#include "check/launch_facts.hpp"
 #include "core/launch_chain/unknown_arguments.hpp"
 #include "core/model/container_engine.hpp"
 #include "core/model/launcher.hpp"
@@ -177,7 +178,56 @@ bool starts_by_ssh(const shell::Command& command) {
          });
 }
 
+/// Whether the sourced file may define functions: not that of a Python environment or of a login.
+bool may_define_functions(const std::string& file) {
+  static constexpr std::array<std::string_view, 9> k_setups = {"activate",      ".bashrc",  "bashrc",
+                                                               ".bash_profile", ".profile", "profile",
+                                                               "conda.sh",      "mamba.sh", ".env"};
+  return !file.empty() && !util::contains(k_setups, std::string_view(util::base_name(file))) &&
+         !file.starts_with("/etc/");
+}
+
+/// Whether the link may be a function that starts the program in its words.
+bool may_be_wrapping_function(const check::Launch& launch) {
+  static constexpr std::array<std::string_view, 11> k_programs = {
+      "coverage", "hatch", "mprof", "pdm", "perf", "pipenv", "pixi", "poetry", "strace", "wandb", "xargs"};
+  const auto& link = launch.last();
+  if (!shell::is_name(link.program) || launch.step() || launch.container() || check::is_utility(launch) ||
+      check::is_shell(launch) || launch.command->parent ||
+      util::contains(k_programs, std::string_view(link.program)) ||
+      launch_chain::find_wrapper(link.program) != nullptr)
+    return false;
+  return std::any_of(link.operands.begin(), link.operands.end(), [](const auto& word) {
+    const auto name = util::base_name(word.text());
+    return launch_chain::is_run_by_python(name) || name == "bash" || name == "sh" || name.ends_with(".sh") ||
+           model::find_launcher(name) != nullptr;
+  });
+}
+
 } // namespace
+
+void refuse_sourced_functions(ImportState& porting, const std::vector<check::Launch>& launches,
+                              const shell::ScriptCommands& view) {
+  const shell::Command* sourced = nullptr;
+  std::size_t next = 0; // of the commands before the launch
+  for (const auto& launch : launches) {
+    for (; next < view.commands.size() && &view.commands[next] < launch.command; ++next) {
+      const auto& command = view.commands[next];
+      const bool sources = command.name() == "source" || command.name() == ".";
+      if (sources && !command.arguments().empty() && may_define_functions(command.arguments()[0].text()))
+        sourced = &command;
+    }
+    if (!sourced || launch.command->context.substitution || !may_be_wrapping_function(launch)) continue;
+    return porting.error(
+        launch.command->place, "port/launch",
+        fmt::format(
+            "'{}' may be a function of {}, which line {} sources and hpcml does not read: it may start "
+            "a container or a launcher",
+            launch.last().program, sourced->arguments()[0].text(),
+            porting.script.number_at(sourced->place.offset)),
+        "use the function's own commands in the script in place of this call");
+  }
+}
 
 void report_no_program(ImportState& porting, const shell::ScriptCommands& view) {
   for (const auto& command : view.commands)

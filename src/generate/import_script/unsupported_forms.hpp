@@ -19,6 +19,11 @@ void refuse_array_ranks(ImportState& porting, const slurm::JobOptions& request,
 void refuse_eval(ImportState& porting, const shell::ScriptCommands& view,
                  const std::vector<FoundLaunch>& programs);
 
+/// Rejects a command that may be a function of a sourced file, which is not read, and that starts a program:
+/// `source env.sh`, then `run_in_container python train.py`.
+void refuse_sourced_functions(ImportState& porting, const std::vector<check::Launch>& launches,
+                              const shell::ScriptCommands& view);
+
 /// Rejects programs of one pipeline: steps that need the same nodes wait for each other.
 void refuse_pipelines(ImportState& porting, const shell::SyntaxNode& program,
                       const std::vector<FoundLaunch>& programs);

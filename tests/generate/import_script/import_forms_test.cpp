@@ -375,3 +375,16 @@ TEST_CASE("gen --from sets CUDA_VISIBLE_DEVICES that the batch script reads") {
   const auto own = job("--gpus-per-node=1", "X=1\nCUDA_VISIBLE_DEVICES=$X python a.py $CUDA_VISIBLE_DEVICES");
   CHECK_FALSE(has(written(own, "lumi"), "# read below"));
 }
+
+TEST_CASE("import rejects functions of sourced files that start programs") {
+  const std::string lines = "source hpc/env.sh\n";
+  for (const std::string call : {"in_image bash \"$J\" &", "launch python x.py", "run_all torchrun x.py",
+                                 "python prepare.py\nlaunch python x.py"})
+    CHECK_THAT(error_of(ported(job(k_one, lines + call))),
+               Catch::Contains("may be a function of hpc/env.sh, which line 3 sources"));
+  for (const auto& script : std::vector<std::string>{lines + "t2t-decoder --a", lines + "xargs python x.py",
+                                                     lines + "srun python x.py", "launch python x.py",
+                                                     "source ~/.bashrc\nlaunch python x.py",
+                                                     "launch() { \"$@\"; }\n" + lines + "launch python x.py"})
+    CHECK(error_of(ported(job(k_one, script))).empty());
+}

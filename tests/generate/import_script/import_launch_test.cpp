@@ -324,6 +324,34 @@ TEST_CASE("Binds and settings that only the running job knows are written for th
                 "port/container", "known only when the script runs"));
 }
 
+TEST_CASE("import keeps an image below the job's directory") {
+  for (const std::string image :
+       {"$PWD/i/t.sqfs", "${SLURM_SUBMIT_DIR}/t.sif", "$(pwd)/t.sqsh", "`pwd`/t.sif", "./t.sif"})
+    for (const auto& start : std::vector<std::string>{"--container-image=\"" + image + "\"",
+                                                      "apptainer exec --nv \"" + image + "\""}) {
+      CAPTURE(start);
+      const auto quoted = image.starts_with("./") ? image : "\"" + image + "\"";
+      CHECK_THAT(written(job(k_four, "srun " + start + " python x.py"), "narval"),
+                 Catch::Contains("apptainer exec --nv " + quoted + " python x.py\n"));
+    }
+}
+
+TEST_CASE("import keeps an environment's program before srun") {
+  const auto text = job("-N 1 --ntasks-per-node=4 --gres=gpu:4", "poetry run srun -l python x.py");
+  CHECK_THAT(written(text, "narval"), Catch::Contains("\npoetry run srun "));
+  CHECK_THAT(written(text, "narval"), Catch::Contains("-- \\\n  python x.py\n"));
+}
+
+TEST_CASE("import reports unknown options of a launcher") {
+  const auto lost = ported(job(k_four, "torchrun $A --nproc_per_node=4 x.py"), "narval");
+  CHECK_FALSE(diag::has_errors(lost.findings));
+  CHECK(reports(lost, "port/launcher",
+                "torchrun options that are known only when the script runs are removed"));
+  const auto result = ported(job(k_four, "accelerate launch $A x.py"), "narval");
+  CHECK(diag::has_errors(result.findings));
+  CHECK(reports(result, "port/launcher", "options that are known only when the script runs cannot be kept"));
+}
+
 TEST_CASE("A launcher that gen does not write is not kept, whatever its options") {
   const auto result = ported(job(k_four, "srun composer -n 4 --stdout log train.py"), "narval");
   CHECK_FALSE(result.job.launcher);
