@@ -102,6 +102,11 @@ bool is_same_in_command(std::string_view words) {
   return open == 0;
 }
 
+bool is_launcher(const check::Link& link) {
+  return link.role == check::Role::step || link.role == check::Role::agent ||
+         link.role == check::Role::container;
+}
+
 class VariableSplitter {
 public:
   VariableSplitter(std::string_view text, const VariableUses& uses) : x_text(text), x_uses(uses) {}
@@ -152,8 +157,14 @@ private:
 
   /// Returns the place after the program of a launch that begins in the words at `begin`, from there.
   static std::optional<std::size_t> end_in(const check::Launch& launch, std::size_t begin, std::size_t size) {
+    const auto holds = [&](diag::TextRange place) {
+      return place.offset >= begin && place.offset < begin + size;
+    };
     const auto is_inside = [&](const check::Link& link) {
-      return link.place.offset >= begin && link.place.offset < begin + size;
+      const auto& options = link.options;
+      return holds(link.place) ||
+             (is_launcher(link) && std::any_of(options.begin(), options.end(),
+                                               [&](const auto& option) { return holds(option.place); }));
     };
     const auto& last = launch.last();
     if (std::none_of(launch.chain.begin(), launch.chain.end(), is_inside)) return std::nullopt;
@@ -177,7 +188,7 @@ private:
         if (plain) edits.push_back(inserted(read, program + " "));
         continue;
       }
-      const bool fits = plain || (x_uses.is_array ? is_list(read) : fits_in_quotes(read, words));
+      const bool fits = plain ? !read.part->quoted || is_list(read) || x_is_one_command : is_list(read);
       if (!fits || (read.is_whole && !read.part->quoted)) return false;
       edits.push_back(inserted(read, words + " "));
     }
@@ -202,8 +213,16 @@ private:
     return read.word->parts.size() == 1 && read.part->quoted && read.part->parameter->subscript == "@";
   }
 
-  static bool fits_in_quotes(const VariableRead& read, const std::string& words) {
-    return read.part->quoted && words.find_first_of("\"`\\") == std::string::npos;
+  /// Whether a shell that reads the value finds only words in it: no pipe, no redirect, no escape.
+  bool holds_one_command() const {
+    const auto is_plain = [&](diag::TextRange place) {
+      const auto text =
+          util::replace_all(std::string(x_text.substr(place.offset, place.length)), "\\\n", " ");
+      return text.find_first_of("\\|;&<>\n") == std::string::npos;
+    };
+    return std::all_of(x_uses.additions.begin(), x_uses.additions.end(), is_plain) &&
+           std::all_of(x_uses.values.begin(), x_uses.values.end(),
+                       [&](const FirstValue& value) { return is_plain(value.assignment->place); });
   }
 
   /// The edit that puts words before a read. Before "${V[@]}" they are outside of its quotes; eval gets one
@@ -218,6 +237,7 @@ private:
 
   std::string_view x_text;
   const VariableUses& x_uses;
+  bool x_is_one_command = holds_one_command();
   std::string x_words;
 };
 
@@ -233,7 +253,7 @@ std::vector<SplitVariable> split_launcher_variables(EditedText& script, const st
     for (const auto& [name, uses] : find_variable_uses(tree.program, script.text())) {
       const bool is_done = std::any_of(changed.begin(), changed.end(),
                                        [&](const SplitVariable& variable) { return variable.name == name; });
-      if (is_done || !uses.is_extended) continue;
+      if (is_done || !(uses.is_extended || uses.is_evaluated())) continue;
       VariableSplitter splitter(script.text(), uses);
       auto edits = splitter.split();
       if (edits.empty()) continue;

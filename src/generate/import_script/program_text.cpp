@@ -70,7 +70,8 @@ std::vector<Argument> words_behind(const shell::Command& command, const Link& st
   const auto end = bound ? std::string::npos : end_of_words(starter);
   const auto first = std::find_if(command.words.begin(), command.words.end(), [&](const Argument& word) {
     if (word.place.offset != program.place.offset)
-      return word.place.offset >= end && word.place.offset < program.place.offset;
+      return word.place.offset >= end && word.place.offset < program.place.offset &&
+             (starter.complete || !word.many); // words of unknown number are its options
     // One variable may also contain the starter.
     const auto text = word.text();
     const auto slash = text.rfind('/');

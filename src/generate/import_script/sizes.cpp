@@ -176,6 +176,8 @@ CountOptionValue agent_processes(const Link& agent, const SizeEvaluator& sizes, 
   if (each.kind != CountOptionValue::Kind::unset) return each;
   const auto all = read_count(&agent, sizes, {OptionMeaning::ranks, OptionMeaning::world});
   const auto* launcher = model::find_launcher(agent.program);
+  if (all.kind == CountOptionValue::Kind::unset && !agent.complete)
+    return {CountOptionValue::Kind::unknown, 0};
   if (all.kind == CountOptionValue::Kind::unset)
     return launcher && launcher->one_without_ranks ? CountOptionValue{CountOptionValue::Kind::number, 1}
                                                    : CountOptionValue{CountOptionValue::Kind::per_gpu, 0};

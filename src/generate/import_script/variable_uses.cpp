@@ -129,6 +129,7 @@ private:
       uses.is_unclear = true;
       return;
     }
+    uses.additions.push_back(assignment.place);
     uses.own_reads += reads_itself ? 1 : 0;
     uses.is_extended = uses.is_extended || !x_position.always || x_position.list != uses.values.back().list;
   }
@@ -210,10 +211,15 @@ bool VariableUses::is_orderly() const {
   });
 }
 
+bool VariableUses::is_evaluated() const {
+  return std::any_of(reads.begin(), reads.end(), [](const VariableRead& read) { return read.is_evaluated; });
+}
+
 std::map<std::string, VariableUses> find_variable_uses(const SyntaxNode& program, std::string_view text) {
   auto all = UseFinder().find(program);
   for (auto& [name, uses] : all)
-    if (uses.is_extended && count_reads(text, name) != uses.reads.size() + uses.own_reads)
+    if ((uses.is_extended || uses.is_evaluated()) &&
+        count_reads(text, name) != uses.reads.size() + uses.own_reads)
       uses.is_unclear = true;
   return all;
 }

@@ -33,14 +33,17 @@ struct VariableRead {
 /// All that a script does with one variable.
 struct VariableUses {
   std::vector<FirstValue> values;
+  std::vector<diag::TextRange> additions; ///< `V="$V …"` and `V+=…`
   std::vector<VariableRead> reads;
   std::size_t own_reads = 0; ///< `$V` in `V="$V …"`
   bool is_array = false;
-  bool is_extended = false; ///< a condition adds words: `V="$V …"`, `V+=…`
+  bool is_extended = false; ///< a condition makes additions
   bool is_unclear = false;  ///< it is also set or read in another way
 
   /// Whether each read and each addition follows the only value that may be read there.
   bool is_orderly() const;
+  /// Whether eval reads it.
+  bool is_evaluated() const;
 };
 
 /// Returns what the script does with its variables, by their names. `text` is the script.

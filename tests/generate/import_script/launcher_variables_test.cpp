@@ -95,10 +95,36 @@ TEST_CASE("a launcher variable with unclear uses is not split") {
   }
 }
 
-TEST_CASE("a launcher variable is split within quotes") {
-  const std::string added = "[ -n \"$R\" ] && CMD+=\" --b\"\n";
-  CHECK(split("CMD=\"cd src && " + k_torchrun + " train.py --a\"\n" + added + "eval \"$CMD\"") ==
-        "CMD=\"--a\"\n" + added + "eval \"cd src && " + k_torchrun + " train.py $CMD\"");
+TEST_CASE("options of a launcher in a variable are split") {
+  const std::string size =
+      "L=\"--nproc_per_node 4 --nnodes 1\"\n[ -n \"$R\" ] && L=\"$L --max_restarts 3\"\n";
+  const auto result = ported(job(k_four, size + "torchrun $L x.py --a"), "narval");
+  CHECK(reports(result, "port/launcher",
+                "torchrun options that are known only when the script runs are removed"));
+  CHECK_THAT(written(job(k_four, size + "torchrun $L x.py --a"), "narval"),
+             Catch::Contains("--ntasks-per-node=4\n") && Catch::Contains("-- \\\n  python x.py --a\n"));
+  const auto steps = job("--nodes=1 --ntasks-per-node=4 --gpus-per-node=4",
+                         "S=\"--export=ALL,A=1\"\n[ -n \"$R\" ] && S+=\" --label\"\nsrun $S python x.py");
+  CHECK_THAT(written(steps, "narval"),
+             Catch::Contains("--export=ALL,A=1 \\\n") && Catch::Contains("-- \\\n  python x.py\n"));
+}
+
+TEST_CASE("import counts the GPUs when options are unknown") {
+  const auto result = ported(job(k_four, "torchrun $L x.py"), "narval");
+  CHECK(reports(result, "port/size", "known only at run time: assuming one for each of the 4 GPUs"));
+}
+
+TEST_CASE("import reads a launcher that eval runs") {
+  const std::string cmd = "cmd=\"" + k_torchrun + " x.py --a $A --name 'b c'\"\n";
+  for (const std::string eval : {"eval $cmd", "eval \"$cmd\""}) {
+    CAPTURE(eval);
+    const auto script = written(job(k_four, cmd + eval), "narval");
+    CHECK_THAT(script, Catch::Contains("\ncmd=\"--a $A --name 'b c'\"\n"));
+    CHECK_THAT(script, Catch::Contains("-- \\\n  bash -c \"exec python x.py $cmd\"\n"));
+  }
+  for (const std::string end : {" | tee log", " > log", "; date", " \\$X"})
+    CHECK(diag::has_errors(
+        ported(job(k_four, "cmd=\"" + k_torchrun + " x.py --a $A" + end + "\"\neval \"$cmd\"")).findings));
 }
 
 TEST_CASE("findings name the lines of the old script") {
