@@ -12,6 +12,7 @@
 #include "generate/import_script/image_form.hpp"
 #include "generate/import_script/import_state.hpp"
 #include "generate/import_script/program_text.hpp"
+#include "generate/import_script/unknown_words.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -304,6 +305,7 @@ private:
           if (const auto* engine = model::find_image_option(option.name);
               engine && engine->binds_option == option.name && option.value)
             report_lost_binds(option.value->text(), option.place);
+      port_unknown_options(x_porting, x_launches, found, nullptr);
       if (const auto* container = found.launch->container())
         for (const auto& option : container->options)
           if (option.value && is_bind_option(option.name))
@@ -334,6 +336,7 @@ private:
         add_directory(found, *step->find("container-workdir"), engine);
       const auto* container = found.launch->container();
       if (!container) continue;
+      port_unknown_options(x_porting, x_launches, found, &engine);
       add_variables(found, engine);
       for (const auto& option : container->options) port_option(found, *container, option, engine);
     }

@@ -216,8 +216,8 @@ private:
   /// Whether a shell that reads the value finds only words in it: no pipe, no redirect, no escape.
   bool holds_one_command() const {
     const auto is_plain = [&](diag::TextRange place) {
-      const auto text =
-          util::replace_all(std::string(x_text.substr(place.offset, place.length)), "\\\n", " ");
+      auto text = std::string(x_text.substr(place.offset, place.length));
+      for (const auto* same : {"\\\n", "\\\""}) text = util::replace_all(text, same, " ");
       return text.find_first_of("\\|;&<>\n") == std::string::npos;
     };
     return std::all_of(x_uses.additions.begin(), x_uses.additions.end(), is_plain) &&

@@ -14,6 +14,7 @@
 #include "generate/import_script/program_text.hpp"
 #include "generate/import_script/quoted_word.hpp"
 #include "generate/import_script/startup_files.hpp"
+#include "generate/import_script/unknown_words.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -64,14 +65,15 @@ std::vector<Argument> words_between(const shell::Command& command, const Link& l
 }
 
 /// Returns the command's words after the starter: its program and arguments.
-std::vector<Argument> words_behind(const shell::Command& command, const Link& starter, const Link& program) {
+std::vector<Argument> words_behind(std::string_view script, const shell::Command& command,
+                                   const Link& starter, const Link& program) {
   // numactl binds, and so does the new launch; other prefixes are the program's.
   const bool bound = runs_numactl(command);
   const auto end = bound ? std::string::npos : end_of_words(starter);
   const auto first = std::find_if(command.words.begin(), command.words.end(), [&](const Argument& word) {
     if (word.place.offset != program.place.offset)
       return word.place.offset >= end && word.place.offset < program.place.offset &&
-             (starter.complete || !word.many); // words of unknown number are its options
+             !is_unknown_option(script, starter, word);
     // One variable may also contain the starter.
     const auto text = word.text();
     const auto slash = text.rfind('/');
@@ -217,11 +219,11 @@ private:
     while (first + 1 < chain.size() && is_replaced(chain[first])) ++first;
     const auto& last = chain.back();
     if (first < chain.size() && first == 0) {
-      x_words = words_behind(*x_launch.command, Link{}, chain[0]);
+      x_words = words_behind(x_text, *x_launch.command, Link{}, chain[0]);
       return;
     }
     if (first < chain.size()) {
-      x_words = words_behind(*x_launch.command, chain[first - 1], chain[first]);
+      x_words = words_behind(x_text, *x_launch.command, chain[first - 1], chain[first]);
       return;
     }
     if (last.operands.empty() || x_launch.container() == &last) return;
@@ -456,10 +458,8 @@ std::optional<std::string> rebuilt(const Argument& word) {
     const bool is_home = !piece.known && piece.text == "~"; // which quotes would make a plain character
     const bool expands = piece.text.starts_with('$') || piece.text.starts_with('`');
     if (!piece.known && !is_home && !expands) return std::nullopt;
-    if (is_home)
-      text += "$HOME";
-    else if (!piece.known)
-      text += piece.text;
+    if (!piece.known)
+      text += is_home ? "$HOME" : piece.text;
     else
       for (const char c : piece.text) {
         if (c == '"' || c == '\\' || c == '$' || c == '`') text += '\\';

@@ -109,6 +109,39 @@ TEST_CASE("options of a launcher in a variable are split") {
              Catch::Contains("--export=ALL,A=1 \\\n") && Catch::Contains("-- \\\n  python x.py\n"));
 }
 
+TEST_CASE("import keeps container options in a variable") {
+  const std::string sizes = "--nodes=1 --ntasks-per-node=4 --gpus-per-node=4";
+  const auto lines = [&](const std::string& options) {
+    return job(sizes, "srun singularity exec " + options + " i.sif python x.py");
+  };
+  for (const std::string options : {"$O", "\"${O[@]}\""})
+    CHECK_THAT(written(lines(options), "narval"),
+               Catch::Contains("apptainer exec --nv " + options + " i.sif python x.py\n"));
+  CHECK_THAT(
+      written(job(sizes, "B=\"-B /d\"\n[ -d /e ] && B+=\" -B /e\"\nsrun apptainer exec $B i.sif python x.py"),
+              "narval"),
+      Catch::Contains("--bind /d $B i.sif python x.py\n"));
+  for (const std::string script : {"srun bash -c \"singularity exec $O i.sif torchrun x.py\"",
+                                   "O=\"$P i.sif\"\nsrun singularity exec $O python x.py"})
+    CHECK(
+        reports(ported(job(sizes, script), "narval"), "port/container", "options that are known only when"));
+  CHECK(reports(ported(job(sizes, "srun singularity exec $O docker://a/b:c python x.py"), "perlmutter"),
+                "port/container", "cannot be kept for shifter"));
+  import_script::RequestOverrides chosen;
+  chosen.environment = "--venv";
+  CHECK(reports(ported(lines("$O"), "narval", chosen), "port/container", "when the script runs are removed"));
+}
+
+TEST_CASE("import keeps a wrapper in a variable after srun") {
+  const std::string sizes = "--nodes=1 --ntasks-per-node=4 --gpus-per-node=4";
+  const std::string run = "\nsrun $V python x.py";
+  for (const std::string set : {"V=\"\"\n[ -n \"$P\" ] && V=\"nsys profile\"", "true"})
+    CHECK_THAT(written(job(sizes, set + run), "narval"), Catch::Contains("-- \\\n  $V python x.py\n"));
+  for (const std::string set :
+       {"if [ -n \"$P\" ]; then V=\"-l\"; else V=\"--quiet\"; fi", "V=$(cat o)\nV+=\" -l\""})
+    CHECK_THAT(written(job(sizes, set + run), "narval"), Catch::Contains("-- \\\n  python x.py\n"));
+}
+
 TEST_CASE("import counts the GPUs when options are unknown") {
   const auto result = ported(job(k_four, "torchrun $L x.py"), "narval");
   CHECK(reports(result, "port/size", "known only at run time: assuming one for each of the 4 GPUs"));
@@ -122,6 +155,8 @@ TEST_CASE("import reads a launcher that eval runs") {
     CHECK_THAT(script, Catch::Contains("\ncmd=\"--a $A --name 'b c'\"\n"));
     CHECK_THAT(script, Catch::Contains("-- \\\n  bash -c \"exec python x.py $cmd\"\n"));
   }
+  const auto quoted = "cmd=\"" + k_torchrun + " x.py --a $A --b \\\"c d\\\"\"\neval \"$cmd\"";
+  CHECK_THAT(written(job(k_four, quoted), "narval"), Catch::Contains("cmd=\"--a $A --b \\\"c d\\\"\"\n"));
   for (const std::string end : {" | tee log", " > log", "; date", " \\$X"})
     CHECK(diag::has_errors(
         ported(job(k_four, "cmd=\"" + k_torchrun + " x.py --a $A" + end + "\"\neval \"$cmd\"")).findings));
