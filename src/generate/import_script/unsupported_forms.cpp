@@ -178,6 +178,13 @@ bool starts_by_ssh(const shell::Command& command) {
          });
 }
 
+void report_ssh(ImportState& porting, const shell::Command& command) {
+  const auto line = short_line(porting.text.substr(command.place.offset, command.place.length));
+  porting.error(command.place, "port/launch",
+                fmt::format("'{}' starts a program on another node, which cannot be imported", line),
+                "use srun in the script to start the program on all nodes");
+}
+
 /// Whether the sourced file may define functions: not that of a Python environment or of a login.
 bool may_define_functions(const std::string& file) {
   static constexpr std::array<std::string_view, 9> k_setups = {"activate",      ".bashrc",  "bashrc",
@@ -187,21 +194,29 @@ bool may_define_functions(const std::string& file) {
          !file.starts_with("/etc/");
 }
 
-/// Whether the link may be a function that starts the program in its words.
-bool may_be_wrapping_function(const check::Launch& launch) {
+/// Whether the name is one for a function that starts the training: "run_training", "launch".
+bool is_named_as_start(const std::string& name) {
+  static constexpr std::array<std::string_view, 4> k_starts = {"launch", "run_", "start_", "train"};
+  return std::any_of(k_starts.begin(), k_starts.end(),
+                     [&](std::string_view start) { return name.starts_with(start); });
+}
+
+/// Whether the launch's program may be a function that starts programs: that in its words, or by its name.
+bool may_be_starting_function(const check::Launch& launch) {
   static constexpr std::array<std::string_view, 11> k_programs = {
       "coverage", "hatch", "mprof", "pdm", "perf", "pipenv", "pixi", "poetry", "strace", "wandb", "xargs"};
   const auto& link = launch.last();
-  if (!shell::is_name(link.program) || launch.step() || launch.container() || check::is_utility(launch) ||
-      check::is_shell(launch) || launch.command->parent ||
+  if (!shell::is_name(link.program) || launch.step() || launch.agent() || launch.container() ||
+      check::is_utility(launch) || check::is_shell(launch) || launch.command->parent ||
       util::contains(k_programs, std::string_view(link.program)) ||
       launch_chain::find_wrapper(link.program) != nullptr)
     return false;
-  return std::any_of(link.operands.begin(), link.operands.end(), [](const auto& word) {
-    const auto name = util::base_name(word.text());
-    return launch_chain::is_run_by_python(name) || name == "bash" || name == "sh" || name.ends_with(".sh") ||
-           model::find_launcher(name) != nullptr;
-  });
+  return is_named_as_start(link.program) ||
+         std::any_of(link.operands.begin(), link.operands.end(), [](const auto& word) {
+           const auto name = util::base_name(word.text());
+           return launch_chain::is_run_by_python(name) || name == "bash" || name == "sh" ||
+                  name.ends_with(".sh") || model::find_launcher(name) != nullptr;
+         });
 }
 
 } // namespace
@@ -217,7 +232,7 @@ void refuse_sourced_functions(ImportState& porting, const std::vector<check::Lau
       if (sources && !command.arguments().empty() && may_define_functions(command.arguments()[0].text()))
         sourced = &command;
     }
-    if (!sourced || launch.command->context.substitution || !may_be_wrapping_function(launch)) continue;
+    if (!sourced || launch.command->context.substitution || !may_be_starting_function(launch)) continue;
     return porting.error(
         launch.command->place, "port/launch",
         fmt::format(
@@ -239,6 +254,8 @@ void report_no_program(ImportState& porting, const shell::ScriptCommands& view) 
                       "script runs",
                       porting.script.number_at(command.place.offset), porting.file),
           "add the program's name to the script, or run hpcml gen -- PROGRAM without --from");
+  const auto by_ssh = std::find_if(view.commands.begin(), view.commands.end(), starts_by_ssh);
+  if (by_ssh != view.commands.end()) return report_ssh(porting, *by_ssh);
   if (const auto* command = find_unknown_command(view))
     return porting.error(
         command->place, "port/no-program",
@@ -331,9 +348,7 @@ void refuse_other_starts(ImportState& porting, const shell::ScriptCommands& view
                     fmt::format("'{}' removes variables that the launch of the new script reads", line),
                     "remove this command, or use env -u NAME before the program, in the script");
     else if (starts_by_ssh(command))
-      porting.error(command.place, "port/launch",
-                    fmt::format("'{}' starts a program on another node, which cannot be imported", line),
-                    "use srun in the script to start the program on all nodes");
+      report_ssh(porting, command);
   }
 }
 

@@ -378,8 +378,9 @@ TEST_CASE("gen --from sets CUDA_VISIBLE_DEVICES that the batch script reads") {
 
 TEST_CASE("import rejects functions of sourced files that start programs") {
   const std::string lines = "source hpc/env.sh\n";
-  for (const std::string call : {"in_image bash \"$J\" &", "launch python x.py", "run_all torchrun x.py",
-                                 "python prepare.py\nlaunch python x.py"})
+  for (const std::string call :
+       {"in_image bash \"$J\" &", "launch python x.py", "run_all torchrun x.py",
+        "python prepare.py\nlaunch python x.py", "python prepare.py\nstart_training --cfg a.yaml"})
     CHECK_THAT(error_of(ported(job(k_one, lines + call))),
                Catch::Contains("may be a function of hpc/env.sh, which line 3 sources"));
   for (const auto& script : std::vector<std::string>{lines + "t2t-decoder --a", lines + "xargs python x.py",
@@ -387,4 +388,11 @@ TEST_CASE("import rejects functions of sourced files that start programs") {
                                                      "source ~/.bashrc\nlaunch python x.py",
                                                      "launch() { \"$@\"; }\n" + lines + "launch python x.py"})
     CHECK(error_of(ported(job(k_one, script))).empty());
+}
+
+TEST_CASE("import reports programs that only ssh starts") {
+  const auto script =
+      job("--nodes=2 --gpus-per-node=4",
+          "for h in $(scontrol show hostnames); do\n  ssh $h \"torchrun x.py\" &\ndone\nwait");
+  CHECK_THAT(error_of(ported(script)), Catch::Contains("4: 'ssh $h \"torchrun x.py\"' starts a program on"));
 }
