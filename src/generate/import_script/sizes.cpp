@@ -38,6 +38,18 @@ private:
     ++x_at;
     return true;
   }
+  /// Skips the default of "${SLURM_GPUS_ON_NODE:-4}". Returns false if the default may be what counts: Slurm
+  /// sets most of its variables only if the request has their option.
+  bool skip_default(std::string_view name) {
+    static constexpr std::array<std::string_view, 3> k_always_set = {"SLURM_GPUS_ON_NODE",
+                                                                     "SLURM_JOB_NUM_NODES", "SLURM_NNODES"};
+    const auto rest = x_text.substr(x_at);
+    if (!rest.starts_with(":-") && !rest.starts_with('-')) return true;
+    const auto end = rest.find_first_of("{}");
+    if (end == std::string_view::npos || rest[end] != '}') return false;
+    x_at += end;
+    return !name.starts_with("SLURM_") || util::contains(k_always_set, name);
+  }
   std::optional<long> sum() {
     auto left = product();
     while (left) {
@@ -70,7 +82,7 @@ private:
     const auto begin = x_at;
     while (x_at < x_text.size() && util::is_name_char(x_text[x_at])) ++x_at;
     const auto word = x_text.substr(begin, x_at - begin);
-    if (brace && !take('}')) return std::nullopt;
+    if (brace && !(skip_default(word) && take('}'))) return std::nullopt;
     if (word.empty() || word.size() > 64) return std::nullopt;
     if (std::isdigit(static_cast<unsigned char>(word[0]))) {
       const auto number = util::parse_unsigned(word);

@@ -177,3 +177,17 @@ TEST_CASE("gen --from warns when a GPU partition gets no GPUs") {
   }
   CHECK_FALSE(reports(ported(job("--nodes=1 --partition=standard", "python train.py")), "port/gpus", ""));
 }
+
+TEST_CASE("import reads Slurm's variables that have a default") {
+  const auto sizes = [](const std::string& count) {
+    return ported(job("--nodes=1 --gpus-per-node=4", "torchrun --nproc_per_node=" + count + " x.py"),
+                  "narval");
+  };
+  for (const std::string count :
+       {"${SLURM_GPUS_ON_NODE:-8}", "${SLURM_GPUS_ON_NODE-8}", "$((${SLURM_NNODES:-2} * 4))"}) {
+    CAPTURE(count);
+    CHECK_FALSE(reports(sizes(count), "port/size", "known only at run time"));
+  }
+  for (const std::string count : {"${N:-2}", "${SLURM_NTASKS_PER_NODE:-2}"})
+    CHECK(reports(sizes(count), "port/size", "known only at run time"));
+}
