@@ -6,6 +6,7 @@
 
 #include "check/launch_facts.hpp"
 #include "check/script_work.hpp"
+#include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
