@@ -34,7 +34,7 @@ SITES = {
     "zurada": {"options": [], "cpu": ["--partition", "cpu384g"], "no_engine": True},
     "narval": {"options": ["--account", "def-me"]},
 }
-NEW_IMAGE = ("01", "11", "18", "34", "49", "86", "135", "168", "275", "282", "287", "299")  # images of a wrapper, a registry or a sourced file: the user names a copy of the image
+NEW_IMAGE = ("01", "11", "18", "34", "49", "86", "135", "168", "275", "282", "287", "299", "325", "337", "360")  # images of a wrapper, a registry or a sourced file: the user names a copy of the image
 TIMEOUT = 240
 
 PROBE = r'''#!/usr/bin/python3 -SE
