@@ -8,6 +8,7 @@
 #include "check/launch_facts.hpp"
 #include "core/launch_chain/launches.hpp"
 #include "core/shell/script.hpp"
+#include "core/shell/shell_names.hpp"
 #include "core/util/text.hpp"
 #include "generate/import_script/variable_uses.hpp"
 
@@ -109,16 +110,21 @@ bool is_launcher(const check::Link& link) {
 
 class VariableSplitter {
 public:
-  VariableSplitter(std::string_view text, const VariableUses& uses) : x_text(text), x_uses(uses) {}
+  VariableSplitter(std::string_view text, const std::map<std::string, VariableUses>& all,
+                   const VariableUses& uses)
+      : x_text(text), x_all(all), x_uses(uses) {}
 
   /// The edits that move the launcher out of the variable's values; empty if that is not possible.
   std::vector<TextEdit> split() {
-    if (!x_uses.is_orderly()) return {};
+    const auto separators = x_all.find("IFS");
+    if (!x_uses.is_orderly() || (separators != x_all.end() && !separators->second.values.empty())) return {};
     std::vector<TextEdit> edits;
     for (const auto& value : x_uses.values) {
       const auto written = written_value(x_text, *value.assignment);
       const auto end = written ? end_of_program(value, *written) : std::nullopt;
-      if (!end || !move_words(value, *written, *end, edits)) return {};
+      if (!end || !keeps_values(value, written->words.substr(0, *end)) ||
+          !move_words(value, *written, *end, edits))
+        return {};
     }
     return edits;
   }
@@ -208,6 +214,26 @@ private:
     return true;
   }
 
+  /// Whether the variables in the words have the same values where the words are moved to.
+  bool keeps_values(const FirstValue& value, std::string_view words) const {
+    const bool in_functions = std::any_of(x_uses.reads.begin(), x_uses.reads.end(),
+                                          [](const VariableRead& read) { return read.in_function; });
+    for (auto at = words.find('$'); at != std::string_view::npos; at = words.find('$', at + 1)) {
+      const auto begin = words.find_first_not_of("${#!", at);
+      if (begin == std::string_view::npos || words[begin] == '(') continue;
+      auto end = begin;
+      while (end < words.size() && util::is_name_char(words[end])) ++end;
+      const auto name = std::string(words.substr(begin, end - begin));
+      if (!shell::is_name(name)) return false; // an argument of the script or of a function
+      const auto found = x_all.find(name);
+      if (found == x_all.end()) continue;
+      const auto& uses = found->second;
+      if (uses.last_set > value.begin || (in_functions && uses.is_set_in_function && !value.in_function))
+        return false;
+    }
+    return true;
+  }
+
   /// Whether the variable is read as "${V[@]}", whose words are those of the command.
   static bool is_list(const VariableRead& read) {
     return read.word->parts.size() == 1 && read.part->quoted && read.part->parameter->subscript == "@";
@@ -236,6 +262,7 @@ private:
   }
 
   std::string_view x_text;
+  const std::map<std::string, VariableUses>& x_all;
   const VariableUses& x_uses;
   bool x_is_one_command = holds_one_command();
   std::string x_words;
@@ -250,11 +277,12 @@ std::vector<SplitVariable> split_launcher_variables(EditedText& script, const st
     const auto tree = shell::read_script(script.text());
     if (!shell::unread_parts(tree.program).empty()) break;
     const auto before = changed.size();
-    for (const auto& [name, uses] : find_variable_uses(tree.program, script.text())) {
+    const auto all = find_variable_uses(tree.program, script.text());
+    for (const auto& [name, uses] : all) {
       const bool is_done = std::any_of(changed.begin(), changed.end(),
                                        [&](const SplitVariable& variable) { return variable.name == name; });
       if (is_done || !(uses.is_extended || uses.is_evaluated())) continue;
-      VariableSplitter splitter(script.text(), uses);
+      VariableSplitter splitter(script.text(), all, uses);
       auto edits = splitter.split();
       if (edits.empty()) continue;
       const auto place = uses.values.front().assignment->place;

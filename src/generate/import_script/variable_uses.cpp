@@ -70,7 +70,7 @@ private:
       if (redirect.here_document) visit_word(redirect.here_document->body, {});
     }
     if (node.kind == Kind::simple) return visit_command(node);
-    if (node.kind == Kind::for_each) x_uses[node.text].is_unclear = true;
+    if (node.kind == Kind::for_each) note_set(node.text, node.place).is_unclear = true;
     for (const auto& word : node.words) visit_word(word, {.is_whole = node.kind != Kind::for_each});
     const unsigned functions = node.kind == Kind::function ? 1 : 0;
     const unsigned pipelines = node.kind == Kind::pipeline && node.children.size() > 1 ? 1 : 0;
@@ -93,6 +93,13 @@ private:
     return {&node, !is_tied && node.children[child].link != ListOperator::background};
   }
 
+  VariableUses& note_set(const std::string& name, diag::TextRange place) {
+    auto& uses = x_uses[name];
+    uses.last_set = place.offset;
+    uses.is_set_in_function = uses.is_set_in_function || x_functions > 0;
+    return uses;
+  }
+
   void visit_command(const SyntaxNode& node) {
     static constexpr std::array<std::string_view, 10> k_setters = {
         "declare", "export", "getopts",   "local",    "mapfile",
@@ -100,7 +107,8 @@ private:
     const auto name = node.words.empty() ? std::string() : literal_of(node.words.front());
     const bool sets = shell::is_one_of(name, k_setters);
     for (const auto& word : node.words)
-      if (sets) x_uses[literal_of(word)].is_unclear = true;
+      if (sets) note_set(literal_of(word), node.place).is_unclear = true;
+    if (name == "cd" || name == "pushd" || name == "popd") note_set("PWD", node.place);
     const bool shows = (name == "echo" || name == "printf") && node.redirects.empty() && x_pipelines == 0 &&
                        x_substitutions == 0;
     for (const auto& word : node.words)
@@ -110,7 +118,7 @@ private:
   }
 
   void visit_assignment(const Assignment& assignment, bool is_statement) {
-    auto& uses = x_uses[assignment.name];
+    auto& uses = note_set(assignment.name, assignment.place);
     const auto* own = own_beginning(assignment);
     const auto first_read = uses.reads.size();
     visit_value(assignment, own);

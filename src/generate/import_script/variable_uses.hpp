@@ -36,6 +36,8 @@ struct VariableUses {
   std::vector<diag::TextRange> additions; ///< `V="$V …"` and `V+=…`
   std::vector<VariableRead> reads;
   std::size_t own_reads = 0; ///< `$V` in `V="$V …"`
+  std::size_t last_set = 0;  ///< the last place that sets it in any way
+  bool is_set_in_function = false;
   bool is_array = false;
   bool is_extended = false; ///< a condition makes additions
   bool is_unclear = false;  ///< it is also set or read in another way

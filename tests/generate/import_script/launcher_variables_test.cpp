@@ -95,6 +95,22 @@ TEST_CASE("a launcher variable with unclear uses is not split") {
   }
 }
 
+TEST_CASE("a launcher variable is not split if its words change") {
+  const std::string added = "[ -n \"$R\" ] && CMD+=\" --b\"\n";
+  const std::string first = "CMD=\"" + k_torchrun + " $D/x.py\"\n";
+  for (const auto& lines : std::vector<std::string>{
+           "D=a\n" + first + added + "D=b\n$CMD", first + added + "for D in a b; do $CMD; done",
+           first + added + "read D\n$CMD", "IFS=,\n" + first + added + "$CMD",
+           "f() { local D=b; $CMD; }\nD=a\n" + first + added + "f",
+           "CMD=\"" + k_torchrun + " $1\"\n" + added + "shift\n$CMD",
+           "CMD=\"" + k_torchrun + " $PWD/x.py\"\n" + added + "cd a\n$CMD"}) {
+    CAPTURE(lines);
+    CHECK(split(lines) == lines);
+  }
+  const auto kept = "D=a\n" + first + added + "f() { $CMD; }\nE=1\nf";
+  CHECK(split(kept) != kept);
+}
+
 TEST_CASE("options of a launcher in a variable are split") {
   const std::string size =
       "L=\"--nproc_per_node 4 --nnodes 1\"\n[ -n \"$R\" ] && L=\"$L --max_restarts 3\"\n";
