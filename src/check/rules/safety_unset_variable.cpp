@@ -161,6 +161,7 @@ k=0.5
 python train.py --ratio ${k} --epochs 10
 )"},
       .find = find,
+      .yields_to = {{"safety/misspelt-variable"}},
   };
 }
 

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+DATASETS=/scratch/me/data
+python train.py --data ${DATASET:-$DATASETS}
