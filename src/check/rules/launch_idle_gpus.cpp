@@ -43,7 +43,7 @@ std::optional<std::string> program_of(const Launch& launch, const Link& python) 
 }
 
 /// Whether its words or the script's variables say that it uses several GPUs by itself.
-bool starts_its_own(const LintContext& subject, const Launch& launch, const Link& python) {
+bool starts_its_own(const Launch& launch, const Link& python) {
   const auto is_gpu_option = [](const shell::Argument& word) {
     return has_any(
         util::to_lower(word.text()),
@@ -65,8 +65,18 @@ bool starts_its_own(const LintContext& subject, const Launch& launch, const Link
   for (const auto* name :
        {"TF_CONFIG", "WORLD_SIZE", "RAY_ADDRESS", "DEEPSPEED_CONFIG", "MASTER_ADDR", "MASTER_PORT"})
     if (launch.variable(name)) return true;
+  return false;
+}
+
+/// True if the script names a library that uses all GPUs of a process.
+bool names_such_library(const LintContext& subject) {
   const auto text = util::to_lower(std::string(subject.text.substr(subject.header.end)));
   return has_any(text, {"tensorflow", "tf2", "mirroredstrategy", "lightning", "dataparallel", "ray start"});
+}
+
+/// True if the program has the GPUs of its node for itself, one run at a time.
+bool runs_alone(const shell::CommandContext& context) {
+  return !context.background && !context.loop && !context.substitution;
 }
 
 RuleMatches find(const LintContext& subject) {
@@ -75,19 +85,18 @@ RuleMatches find(const LintContext& subject) {
                                      [](const Launch& launch) { return launch.step() || launch.agent(); });
   for (const auto& launch : subject.launches) {
     const auto* python = python_of(launch);
-    if (!python || launch.agent() || !python->complete || launch.command->context.background ||
-        launch.command->context.loop)
-      continue;
+    if (!python || launch.agent() || !python->complete || !runs_alone(launch.command->context)) continue;
     const auto program = program_of(launch, *python);
-    if (!program || !trains(*program) || starts_its_own(subject, launch, *python)) continue;
+    if (!program || !trains(*program) || starts_its_own(launch, *python)) continue;
     const auto shape = shape_of(subject, launch);
     if (!shape.gpus_per_node || !shape.tasks_per_node || *shape.tasks_per_node != 1 ||
-        *shape.gpus_per_node < 2 || launch.command->context.substitution)
+        *shape.gpus_per_node < 2)
       continue;
     // An agent starts the requested number of ranks, outside a step one for each GPU.
     if (launch.find("hpcml") && ranks_of_own_launch(launch, shape) != 1) continue;
     // A step elsewhere does the work; this one prepares it.
     if (!launch.step() && elsewhere) continue;
+    if (hits.empty() && names_such_library(subject)) return {}; // reads all of the text
     add_match(hits, {python->place,
                      fmt::format("one process has {} GPUs: if its program does not spread the work itself "
                                  "(DataParallel, mp.spawn, device_map), the others stay idle",

@@ -39,8 +39,10 @@ struct WholeStep {
 
 /// Returns the steps that use all resources of their nodes, in the order of the script.
 std::vector<WholeStep> whole_steps(const LintContext& subject) {
+  constexpr std::size_t k_most_steps = 500; // each is compared with those before it
   std::vector<WholeStep> steps;
   for (const auto& launch : subject.launches) {
+    if (steps.size() == k_most_steps) break;
     const auto* step = launch.step();
     if (!step || step->program != "srun" || !is_own(launch, *step) || requests_part(subject, launch, *step) ||
         (!steps.empty() && steps.back().step->place.offset == step->place.offset))

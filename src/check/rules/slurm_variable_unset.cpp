@@ -126,8 +126,9 @@ bool exits_in_branch(std::string_view text, std::size_t at) {
 /// Adds the names that an arithmetic text reads without a '$': "$((SLURM_NNODES * 4))".
 void add_arithmetic_uses(std::string_view text, std::size_t dollar, std::vector<Use>& uses) {
   if (text.substr(dollar, 3) != "$((" || is_in_comment(text, dollar)) return;
-  const auto length = line_at(text, dollar).offset + line_at(text, dollar).length - dollar;
-  const auto inner = text.substr(dollar, std::min(text.substr(dollar, length).find("))"), length));
+  constexpr std::size_t k_longest = 256; // a line may have any number of them
+  const auto rest = text.substr(dollar, k_longest);
+  const auto inner = rest.substr(0, std::min(rest.find("))"), rest.find('\n')));
   for (auto at = inner.find("SLURM_"); at != std::string_view::npos; at = inner.find("SLURM_", at + 1)) {
     const char before = inner[at - 1];
     if (before == '$' || before == '{' || shell::is_name_char(before)) continue;
