@@ -35,7 +35,8 @@ struct ImportedBody {
   std::vector<ImportedPiece> pieces;
   std::vector<std::string> modules = {}; ///< that its text loads
   bool own_environment = false;          ///< the script activates one: the site's own is not put next to it
-  bool may_set_up_python = false;        ///< its commands may, or a launch names its Python or its image
+  bool sources_settings = false;  ///< it sources files that may set variables with a default, such as caches
+  bool may_set_up_python = false; ///< its commands may, or a launch names its Python or its image
   std::vector<std::string> agent_options = {}; ///< of the torchrun or accelerate that stays, as shell text
   std::vector<std::string> variables_of_files = {}; ///< of Slurm, that files which its text starts may read
   bool lacks_visible_devices = false; ///< its text reads CUDA_VISIBLE_DEVICES, which the site does not set

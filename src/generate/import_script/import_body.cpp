@@ -398,6 +398,7 @@ private:
     model::ImportedBody body;
     body.file = x_porting.file;
     body.own_environment = x_own_environment;
+    body.sources_settings = x_porting.sources_settings;
     body.modules = x_modules;
     body.agent_options = x_porting.agent_options;
     body.least_nodes = x_porting.least_nodes;

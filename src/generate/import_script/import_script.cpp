@@ -310,6 +310,7 @@ ImportResult import_slurm_script(const std::string& file, std::string_view text,
   refuse_array_ranks(porting, requests[0], tree.program, programs);
   refuse_eval(porting, listing, programs);
   refuse_sourced_functions(porting, launches, listing);
+  porting.sources_settings = sources_settings(listing);
   refuse_pipelines(porting, tree.program, programs);
   refuse_other_starts(porting, listing, programs);
   port_request(porting, requests[0]);

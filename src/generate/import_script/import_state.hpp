@@ -38,6 +38,7 @@ struct ImportState {
   std::vector<std::string> old_file_systems = {}; ///< absolute paths of those sites, which the new one lacks
   bool is_of_other_site = false;                  ///< it names what the new site has not
   bool keeps_environment = false;                 ///< it activates one, which stays
+  bool sources_settings = false; ///< it sources a file other than that of a Python environment or of a login
   ImportResult result = {};
   std::vector<std::string> agent_options = {}; ///< of the one agent that stays, as shell text
   unsigned least_nodes = 0; ///< number of `old_nodes` that an elastic agent required; 0: all

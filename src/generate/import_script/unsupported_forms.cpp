@@ -185,13 +185,21 @@ void report_ssh(ImportState& porting, const shell::Command& command) {
                 "use srun in the script to start the program on all nodes");
 }
 
-/// Whether the sourced file may define functions: not that of a Python environment or of a login.
+/// The file that the command sources, unless it is that of a Python environment or of a login, which set
+/// neither functions of the user nor variables of programs; empty: none.
+std::string sourced_file(const shell::Command& command) {
+  static constexpr std::array<std::string_view, 8> k_setups = {
+      "activate", ".bashrc", "bashrc", ".bash_profile", ".profile", "profile", "conda.sh", "mamba.sh"};
+  if ((command.name() != "source" && command.name() != ".") || command.arguments().empty()) return {};
+  auto file = command.arguments()[0].text();
+  const bool is_setup =
+      util::contains(k_setups, std::string_view(util::base_name(file))) || file.starts_with("/etc/");
+  return is_setup ? std::string() : file;
+}
+
+/// Whether the sourced file may define functions: a list of variables does not.
 bool may_define_functions(const std::string& file) {
-  static constexpr std::array<std::string_view, 9> k_setups = {"activate",      ".bashrc",  "bashrc",
-                                                               ".bash_profile", ".profile", "profile",
-                                                               "conda.sh",      "mamba.sh", ".env"};
-  return !file.empty() && !util::contains(k_setups, std::string_view(util::base_name(file))) &&
-         !file.starts_with("/etc/");
+  return !file.empty() && util::base_name(file) != ".env";
 }
 
 /// Whether the name is one for a function that starts the training: "run_training", "launch".
@@ -227,10 +235,7 @@ void refuse_sourced_functions(ImportState& porting, const std::vector<check::Lau
   std::size_t next = 0; // of the commands before the launch
   for (const auto& launch : launches) {
     for (; next < view.commands.size() && &view.commands[next] < launch.command; ++next) {
-      const auto& command = view.commands[next];
-      const bool sources = command.name() == "source" || command.name() == ".";
-      if (sources && !command.arguments().empty() && may_define_functions(command.arguments()[0].text()))
-        sourced = &command;
+      if (may_define_functions(sourced_file(view.commands[next]))) sourced = &view.commands[next];
     }
     if (!sourced || launch.command->context.substitution || !may_be_starting_function(launch)) continue;
     return porting.error(
@@ -242,6 +247,11 @@ void refuse_sourced_functions(ImportState& porting, const std::vector<check::Lau
             porting.script.number_at(sourced->place.offset)),
         "use the function's own commands in the script in place of this call");
   }
+}
+
+bool sources_settings(const shell::ScriptCommands& view) {
+  return std::any_of(view.commands.begin(), view.commands.end(),
+                     [](const auto& command) { return !sourced_file(command).empty(); });
 }
 
 void report_no_program(ImportState& porting, const shell::ScriptCommands& view) {

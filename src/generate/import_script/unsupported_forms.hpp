@@ -24,6 +24,9 @@ void refuse_eval(ImportState& porting, const shell::ScriptCommands& view,
 void refuse_sourced_functions(ImportState& porting, const std::vector<check::Launch>& launches,
                               const shell::ScriptCommands& view);
 
+/// Whether the script sources a file that may set variables of its programs.
+bool sources_settings(const shell::ScriptCommands& view);
+
 /// Rejects programs of one pipeline: steps that need the same nodes wait for each other.
 void refuse_pipelines(ImportState& porting, const shell::SyntaxNode& program,
                       const std::vector<FoundLaunch>& programs);

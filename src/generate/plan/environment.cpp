@@ -304,7 +304,8 @@ void leave_to_script(const model::ImportedBody& body, std::vector<PlannedEnv>& e
     return std::any_of(body.pieces.begin(), body.pieces.end(),
                        [&](const auto& piece) { return assigns(piece.text, name); });
   };
-  const bool sets_caches = sets("XDG_CACHE_HOME"); // those of the models are in it by default
+  // Those of the models are in it by default, and a file that is not read may set them with a default.
+  const bool sets_caches = sets("XDG_CACHE_HOME") || body.sources_settings;
   std::erase_if(env, [&](const PlannedEnv& variable) {
     const auto& name = variable.name;
     if (!variable.expression || !variable.value.starts_with("${" + name + ":-")) return false;

@@ -370,6 +370,10 @@ TEST_CASE("gen --from presets no variable that the script sets") {
       {"export XDG_CACHE_HOME=$PWD/cache", "HF_HOME:-", "XDG_CACHE_HOME"},
       {"# export TORCH_HOME=x", "MY_TORCH_HOME:-", "TORCH_HOME:-${SCRATCH"},
       {"export MY_HF_HOME=x", "absent", "HF_HOME:-${SCRATCH"},
+      // Their defaults would come too late.
+      {"source slurm/env.sh", "HF_HOME:-", "source slurm/env.sh"},
+      {". ./.env", "HF_HOME:-", ". ./.env"},
+      {"source ~/env/bin/activate", "absent", "HF_HOME:-${SCRATCH"},
   };
   for (const auto& row : rows) {
     const auto text = written(job("--nodes=1 --gpus-per-node=1", row.line + "\npython train.py"), "narval");

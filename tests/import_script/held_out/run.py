@@ -66,7 +66,7 @@ def launch_accelerate():  # as accelerate does: ranks of this node, with the set
     ranks = []
     for local in range(count):
         variables.update(RANK=str(here * count + local), LOCAL_RANK=str(local), WORLD_SIZE=str(count * machines), LOCAL_WORLD_SIZE=str(count))
-        ranks.append(subprocess.Popen([sys.argv[0], "python"] + words, env=variables))
+        ranks.append(subprocess.Popen(words if "no_python" in options else [sys.argv[0], "python"] + words, env=variables))
     sys.exit(max(rank.wait() for rank in ranks))
 
 if NAME in ("python", "python3"):
