@@ -38,4 +38,19 @@ bool is_in_list(const LintContext& subject, const shell::Command& command) {
   return next != std::string_view::npos && (subject.text[next] == '&' || subject.text[next] == '|');
 }
 
+bool has_hidden_assignments(const LintContext& subject) {
+  if (!subject.listing.complete || !subject.listing.unread.empty()) return true;
+  for (const std::string_view sign : {"${!", "eval ", "envsubst", "declare -n", "printenv", "{{", "module_"})
+    if (subject.text.find(sign) != std::string_view::npos) return true;
+  return std::any_of(
+      subject.listing.commands.begin(), subject.listing.commands.end(), [](const auto& command) {
+        if (command.name() != "source" && command.name() != ".") return false;
+        const auto words = command.arguments();
+        if (words.empty()) return true;
+        const auto text = words[0].text();
+        return !text.ends_with("activate") && !text.ends_with("conda.sh") && !text.ends_with(".bashrc") &&
+               !text.ends_with("mamba.sh") && text.find("/etc/profile") == std::string::npos;
+      });
+}
+
 } // namespace hpcml::check

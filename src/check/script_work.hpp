@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The commands of a script that do the job's work, and what happens if a command before them fails.
+// The commands of a script: which do the job's work, what happens if one before them fails, and whether all
+// variables are visible.
 #pragma once
 
 #include <string_view>
@@ -18,5 +19,8 @@ bool does_work(const Launch& launch);
 const Launch* first_work(const LintContext& subject);
 /// True if a list handles the exit code of the command: "cd run || exit 1".
 bool is_in_list(const LintContext& subject, const shell::Command& command);
+/// True if variables come from what is not visible: a file of settings, text that is evaluated, names that
+/// are made up.
+bool has_hidden_assignments(const LintContext& subject);
 
 } // namespace hpcml::check

@@ -2,7 +2,6 @@
 #include "check/site_rule.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <fmt/format.h>
 
 #include "check/fix.hpp"
@@ -12,31 +11,6 @@
 
 namespace hpcml::check {
 namespace {
-
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
-
-/// The middles of both words, where they differ.
-std::pair<std::string_view, std::string_view> difference(std::string_view a, std::string_view b) {
-  while (!a.empty() && !b.empty() && a.front() == b.front()) {
-    a.remove_prefix(1);
-    b.remove_prefix(1);
-  }
-  while (!a.empty() && !b.empty() && a.back() == b.back()) {
-    a.remove_suffix(1);
-    b.remove_suffix(1);
-  }
-  return {a, b};
-}
-
-bool is_typo(const std::string& word, const std::string& name) {
-  if (util::to_lower(word) == util::to_lower(name)) return true;
-  if (std::min(word.size(), name.size()) < 4) return false;
-  const auto [a, b] = difference(word, name);
-  if (!std::all_of(a.begin(), a.end(), is_letter) || !std::all_of(b.begin(), b.end(), is_letter))
-    return false;
-  if (a.size() + b.size() == 1) return true;
-  return a.size() == 2 && b.size() == 2 && a[0] == b[1] && a[1] == b[0];
-}
 
 /// Returns how severe a violation is: an error if the job is rejected or never starts, a warning if that is
 /// likely, else a note.
@@ -124,16 +98,6 @@ std::vector<Edit> add_directive_after(const LintContext& subject, diag::TextRang
   if (place.length == 0) return {};
   const auto line = line_at(subject.text, place.offset);
   return {{line.offset + line.length, 0, "\n#SBATCH " + option}};
-}
-
-std::optional<std::string> nearest_typo(const std::string& word, const std::vector<std::string>& names) {
-  std::optional<std::string> found;
-  for (const auto& name : names)
-    if (is_typo(word, name)) {
-      if (found) return std::nullopt;
-      found = name;
-    }
-  return found;
 }
 
 } // namespace hpcml::check

@@ -60,8 +60,4 @@ std::vector<Edit> replace_in(const LintContext& subject, diag::TextRange place, 
 std::vector<Edit> add_directive_after(const LintContext& subject, diag::TextRange place,
                                       const std::string& option);
 
-/// The name among `names` that `word` was most likely meant to be: the same in other capitals, or with two
-/// letters swapped, one too many or missing. Numbers and what is after a dash make other names.
-std::optional<std::string> nearest_typo(const std::string& word, const std::vector<std::string>& names);
-
 } // namespace hpcml::check

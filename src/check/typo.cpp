@@ -1,20 +1,59 @@
 // SPDX-License-Identifier: MIT
 #include "check/typo.hpp"
 
-#include <cstddef>
+#include <algorithm>
+#include <cctype>
 #include <utility>
 
+#include "core/util/text.hpp"
+
 namespace hpcml::check {
+namespace {
+
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+/// The middles of both words, where they differ.
+std::pair<std::string_view, std::string_view> difference(std::string_view a, std::string_view b) {
+  while (!a.empty() && !b.empty() && a.front() == b.front()) {
+    a.remove_prefix(1);
+    b.remove_prefix(1);
+  }
+  while (!a.empty() && !b.empty() && a.back() == b.back()) {
+    a.remove_suffix(1);
+    b.remove_suffix(1);
+  }
+  return {a, b};
+}
+
+bool is_swap(std::string_view a, std::string_view b) {
+  return a.size() == 2 && b.size() == 2 && a[0] == b[1] && a[1] == b[0];
+}
+
+/// True if the name may be meant by the word: as in nearest_typo().
+bool is_near_name(const std::string& word, const std::string& name) {
+  if (util::to_lower(word) == util::to_lower(name)) return true;
+  if (std::min(word.size(), name.size()) < 4) return false;
+  const auto [a, b] = difference(word, name);
+  if (!std::all_of(a.begin(), a.end(), is_letter) || !std::all_of(b.begin(), b.end(), is_letter))
+    return false;
+  return a.size() + b.size() == 1 || is_swap(a, b);
+}
+
+} // namespace
 
 bool is_single_typo(std::string_view a, std::string_view b) {
-  if (a.size() > b.size()) std::swap(a, b);
-  if (b.size() - a.size() > 1) return false;
-  std::size_t head = 0, tail = 0;
-  while (head < a.size() && a[head] == b[head]) ++head;
-  while (tail < a.size() - head && a[a.size() - 1 - tail] == b[b.size() - 1 - tail]) ++tail;
-  const auto left = b.size() - head - tail;
-  if (left <= 1) return true;
-  return a.size() == b.size() && left == 2 && a[head] == b[head + 1] && a[head + 1] == b[head];
+  const auto [left, right] = difference(a, b);
+  return (left.size() <= 1 && right.size() <= 1) || is_swap(left, right);
+}
+
+std::optional<std::string> nearest_typo(const std::string& word, const std::vector<std::string>& names) {
+  std::optional<std::string> found;
+  for (const auto& name : names)
+    if (is_near_name(word, name)) {
+      if (found) return std::nullopt;
+      found = name;
+    }
+  return found;
 }
 
 } // namespace hpcml::check

@@ -124,7 +124,7 @@ private:
 
   void add_step(const Launch& launch, const shell::Command& command) {
     const auto& first = launch.chain.front();
-    if (first.program != "srun" || first.find("open-mode")) return;
+    if (first.find("open-mode")) return;
     if (const auto* output = first.find("output"); output && output->value && output->value->text() != "none")
       add(command, *output->value, output->place, WorkLog::Writer::step);
   }

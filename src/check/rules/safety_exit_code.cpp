@@ -297,8 +297,8 @@ bool holds_program(std::string_view text, std::string_view name) {
     const auto at = text.find(assignment);
     if (at == std::string_view::npos) continue;
     const auto value = text.substr(at + assignment.size(), k_most);
-    const auto all =
-        value.substr(0, value.find(opening == "=(" ? '\n' + std::string(")") : opening.substr(1)));
+    const auto closing = opening == "=(" ? std::string_view("\n)") : opening.substr(1);
+    const auto all = value.substr(0, value.find(closing));
     const auto first = all.substr(std::min(all.find_first_not_of(" \t\r\n\\"), all.size()));
     for (const std::string_view program : {"python", "srun ", "torchrun ", "accelerate ", "deepspeed "})
       if (first.starts_with(program) && all.find(".py") != std::string_view::npos) return true;

@@ -11,7 +11,7 @@
 #include "check/known_variables.hpp"
 #include "check/rule.hpp"
 #include "check/script_work.hpp"
-#include "check/site_rule.hpp"
+#include "check/typo.hpp"
 #include "core/shell/shell_names.hpp"
 #include "core/util/text.hpp"
 
@@ -66,24 +66,6 @@ Names assigned_names(const LintContext& subject) {
 bool is_assigned_on_line(const LintContext& subject, std::string_view name, std::size_t at) {
   const auto line = line_at(subject.text, at);
   return shell::find_name(subject.text.substr(line.offset, line.length), name) != std::string_view::npos;
-}
-
-/// True if values come from what is not visible: a file of settings, text that is evaluated, names that are
-/// made up.
-bool has_hidden_assignments(const LintContext& subject) {
-  if (!subject.listing.complete || !subject.listing.unread.empty()) return true;
-  for (const std::string_view sign : {"${!", "eval ", "envsubst", "declare -n", "{{"})
-    if (subject.text.find(sign) != std::string_view::npos) return true;
-  return std::any_of(
-      subject.listing.commands.begin(), subject.listing.commands.end(), [](const auto& command) {
-        const auto name = program_name(command);
-        if (name != "source" && name != ".") return false;
-        const auto words = command.arguments();
-        if (words.empty()) return true;
-        const auto text = words[0].text();
-        return !text.ends_with("activate") && !text.ends_with("conda.sh") && !text.ends_with("bashrc") &&
-               !text.ends_with("mamba.sh") && !text.ends_with("/profile");
-      });
 }
 
 /// True if the byte is where bash expands nothing: in a comment, in single quotes, in a here-document or in a

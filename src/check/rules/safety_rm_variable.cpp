@@ -4,7 +4,8 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "check/site_rule.hpp"
+#include "check/rule.hpp"
+#include "check/typo.hpp"
 #include "core/shell/shell_names.hpp"
 #include "core/util/text.hpp"
 

@@ -68,23 +68,6 @@ std::optional<std::size_t> find_assignment(std::string_view text, const std::str
   return std::nullopt;
 }
 
-/// True if variables come from what is not visible: a file of settings, text that is evaluated, names that
-/// are made up.
-bool has_hidden_assignments(const LintContext& subject) {
-  if (!subject.listing.complete || !subject.listing.unread.empty()) return true;
-  for (const std::string_view sign : {"${!", "eval ", "envsubst", "declare -n", "printenv", "{{", "module_"})
-    if (subject.text.find(sign) != std::string_view::npos) return true;
-  return std::any_of(
-      subject.listing.commands.begin(), subject.listing.commands.end(), [](const auto& command) {
-        if (command.name() != "source" && command.name() != ".") return false;
-        const auto words = command.arguments();
-        if (words.empty()) return true;
-        const auto text = words[0].text();
-        return !text.ends_with("activate") && !text.ends_with("conda.sh") && !text.ends_with(".bashrc") &&
-               !text.ends_with("mamba.sh") && text.find("/etc/profile") == std::string::npos;
-      });
-}
-
 /// Why a variable is empty where a command reads it.
 enum class Unset : std::uint8_t { everywhere, until_later };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Partitions that the site does not have.
 #include "check/site_rule.hpp"
+#include "check/typo.hpp"
 #include "core/site_rules/site_text.hpp"
 #include <fmt/format.h>
 

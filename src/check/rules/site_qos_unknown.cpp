@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // QoS that the site does not have.
 #include "check/site_rule.hpp"
+#include "check/typo.hpp"
 
 namespace hpcml::check {
 namespace site_qos_unknown {

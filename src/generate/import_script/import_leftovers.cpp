@@ -62,7 +62,7 @@ std::set<std::string_view> find_plain_names(std::string_view text) {
 }
 
 /// Words of lines that build or activate a Python environment.
-constexpr std::array<std::string_view, 4> k_builders = {"virtualenv", "venv ", "pip", "activate"};
+constexpr std::array<std::string_view, 4> k_setup_words = {"virtualenv", "venv ", "pip", "activate"};
 
 class Leftovers {
 public:
@@ -157,7 +157,7 @@ private:
 
   /// Whether the line builds or activates a Python environment.
   static bool builds_environment(std::string_view line) {
-    return std::any_of(k_builders.begin(), k_builders.end(),
+    return std::any_of(k_setup_words.begin(), k_setup_words.end(),
                        [&](std::string_view word) { return line.find(word) != std::string_view::npos; });
   }
 

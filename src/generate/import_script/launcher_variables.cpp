@@ -25,7 +25,7 @@ struct WrittenValue {
   std::vector<std::size_t> elements; ///< of an array: where each one begins in `words`
 };
 
-/// The value as it is written between its quotes or parentheses; nothing if it has other quotes.
+/// The text between the quotes or parentheses of the value; nothing if it has other quotes.
 std::optional<WrittenValue> written_value(std::string_view text, const Assignment& assignment) {
   WrittenValue value;
   if (assignment.array) {
